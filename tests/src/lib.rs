@@ -5,7 +5,7 @@ pub mod lint;
 pub mod sources;
 pub mod spelling;
 
-/// Compiles the example programs in the documentation page of each audience.
+/// The documentation pages of each audience. Their example programs are compiled as doc tests.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../docs/tool-author.md")]

@@ -1,4 +1,4 @@
-//! Runs one scenario a given number of times: callgrind counts its instructions, and the allocator counts its allocations.
+//! Binary that runs one benchmark scenario a given number of times. Callgrind counts its instructions, and the allocator counts its allocations.
 //!
 //! `dispatch <library> <hits> <tools> <calls>`; the binary `report` runs the scenarios and prints the tables.
 

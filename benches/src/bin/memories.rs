@@ -121,7 +121,8 @@ fn scope(agent: &str) -> MemoryScope {
     MemoryScope::agent(&Workspace::new("acme"), agent).expect("a scope")
 }
 
-/// Returns a memory of about 100 characters. Every memory contains `customer`, every second one `prefers`, one of a thousand `topic…`, and one `order…`.
+/// Returns a memory of about 100 characters. Every memory contains `customer`, half of them contain `prefers`, one in 1,000 contains the same
+/// `topic…`, and each has its own `order…`.
 fn memory(agent: &str, number: u64) -> NewMemory {
     let verb = if number % 2 == 0 { "prefers" } else { "declines" };
     let (topic, place) = (number % 1_000, number % 37);

@@ -1,4 +1,4 @@
-//! Runs the scenarios of `dispatch` under callgrind and prints the tables of `README.md`.
+//! Binary that runs the scenarios of `dispatch` under callgrind and prints the tables of `README.md`.
 //!
 //! `cargo build --release --features peers && cargo run --release --features peers --bin report`
 //!

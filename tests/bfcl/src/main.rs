@@ -1,4 +1,4 @@
-//! Prints the report. Fails if the comparison found a difference.
+//! Binary that prints the report of the comparison. It exits with an error if the comparison found a difference.
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Engine processes end with their run. The test is a separate program, because no other test may start an engine at the same time.
+//! Test that engine processes end with their run. It is a separate program, because no other test may start an engine at the same time.
 
 #![cfg(target_os = "linux")]
 #![allow(

@@ -1,4 +1,4 @@
-//! Compares the public API of a crate with the recorded API, or records it.
+//! Binary that compares the public API of a crate with the recorded API, or records it.
 //!
 //! ```console
 //! cargo run -p public-api-tests -- RUSTDOC_JSON RECORD [--update]

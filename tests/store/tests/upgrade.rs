@@ -447,7 +447,7 @@ async fn old_approvals_are_found_by_key() {
 
 const FILE: &str = "TOOL_STORE_TEST_OLD_FILE";
 
-/// The child process: opens an old file.
+/// Runs in the child process: opens an old file.
 #[tokio::test]
 async fn child() {
     if let Ok(file) = std::env::var(FILE) {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tool_tests::sources::each_source;
 
-/// The names of the functions below an `#[ignore]` attribute.
+/// Returns the names of the functions below an `#[ignore]` attribute.
 fn ignored(source: &str) -> Vec<&str> {
     let lines: Vec<_> = source.lines().collect();
     let below = |at: usize| {

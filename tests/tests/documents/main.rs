@@ -1,4 +1,4 @@
-//! Documents and packages: they name all items that they must name, and only existing ones.
+//! Tests that the documents and packages name every required item, and only items that exist.
 
 mod capabilities;
 mod front_page;

@@ -91,7 +91,7 @@ async fn every_repair_is_on_the_page_and_can_be_switched_off() {
             "{written}"
         );
     }
-    // Every string literal in the source that describes a repair was seen above, so the cases cover every repair.
+    // The cases above contain every string literal of the source that describes a repair, so they cover every repair.
     let source =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/tool-schema/src/args");
     for file in ["repair.rs", "cleanup.rs"] {

@@ -1,4 +1,4 @@
-//! Many turns at once against the stand-in provider, with this project, with rig, and with a hand-written loop on genai.
+//! Benchmark of many concurrent turns with this project, with rig, and with a hand-written loop on genai. The provider is a mock.
 //!
 //! A turn has two requests: the model calls a tool, and then answers. Each library runs in a separate process.
 

@@ -21,7 +21,7 @@ use crate::{Killed, monotonic, percentiles, this_program, two_threads};
 
 /// The number of conversations in a measurement.
 const THREADS: usize = 200;
-/// The number of requests to the model in each conversation. All replies but the last are calls.
+/// The number of requests to the model in each conversation. Each reply except the last one makes a call.
 const STEPS: usize = 10;
 /// The number of conversations in the measurement of the latency.
 const SINGLE: usize = 40;

@@ -81,7 +81,7 @@ fn write_tool(out: &mut String, definition: &Definition, tool: &Tool) {
     );
 }
 
-/// An `allow` for the warnings that the definition itself causes and that cannot be fixed here.
+/// Returns an `allow` option for the warnings that the definition itself causes and that cannot be fixed here.
 fn allowances(tool: &Tool) -> String {
     let mut rules = Vec::new();
     if optional(&tool.parameters) > MANY_OPTIONAL {

@@ -229,7 +229,7 @@ impl Reader {
     }
 }
 
-/// Whether a default is valid for its own schema. Many defaults in the sample are invalid (`null`, `"false"`) and are left out.
+/// Returns whether a default is valid for its own schema. Many defaults in the sample are invalid (`null`, `"false"`) and are left out.
 fn admits(shape: &Shape, value: &Json) -> bool {
     match (shape, value) {
         (Shape::Text { format: None }, Json::Text(_))

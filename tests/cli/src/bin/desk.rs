@@ -259,7 +259,7 @@ fn label(release: &str) -> DynamicTool {
     .category(category)
 }
 
-/// Runs operations of the document `parcels.json`, without a request: the output contains the name of the operation.
+/// A runner for the operations of the document `parcels.json`. It sends no request, and its output contains the name of the operation.
 struct Courier;
 
 impl FunctionRunner for Courier {

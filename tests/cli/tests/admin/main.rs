@@ -223,9 +223,9 @@ fn tool_of_an_operator_is_served_until_it_is_disabled_or_deleted(store: &str) {
     assert!(audit.to_string().contains("stored_tool.delete"), "{audit}");
 }
 
-/// S4-13, S1-37: with `TOOL_SEAL_KEYS`, an operator writes a secret over the admin API. The tool that requires the secret is misconfigured before,
-/// and the calls of the server use the secret within seconds. Without keys, a new secret is refused, and a store that has secrets is served without a
-/// vault.
+/// S4-13, S1-37: with `TOOL_SEAL_KEYS`, an operator writes a secret over the admin API. Until then, the tool that requires the secret is
+/// misconfigured. Afterwards, the calls of the server use the secret within seconds. Without keys, a new secret is refused, and a store that has
+/// secrets is served without a vault.
 fn secret_of_an_operator_is_used_by_the_calls_of_the_server_case(store: &str) {
     let more = ["--workspace", "vault", "--variable", "STREET=main"];
     let secret = "/v1/secrets/box_key";

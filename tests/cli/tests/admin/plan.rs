@@ -28,7 +28,7 @@ fn plan(words: &[&str], options: &[&str]) -> (Option<i32>, String, String) {
     )
 }
 
-/// A plan with a switch, whose first task has a label that a terminal and Mermaid would interpret.
+/// Returns a plan with a switch, whose first task has a label that a terminal and Mermaid would interpret.
 fn spec() -> PlanSpec {
     let task = |id: &str, label: &str| {
         json!({
@@ -159,7 +159,7 @@ pub(super) fn runs_are_printed(url: &str) {
         let (code, _, errors) = plan(&words, &target);
         assert!(code == Some(2) && errors.contains(expected), "{errors}");
     }
-    // A different workspace has no plan, and an admin API has no plans.
+    // A different workspace does not have the plan, and an admin API does not serve plans.
     let (code, _, errors) = plan(
         &["show", "main"],
         &["--store", url, "--workspace", "umbrella"],

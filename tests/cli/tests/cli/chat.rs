@@ -228,7 +228,7 @@ fn chat_without_a_model_says_what_to_set() {
     ran.fails(2, &["the base URL `localhost:1` is not valid"]);
 }
 
-// The lines of the standard input are messages of one conversation, and the answers are the standard output.
+// The lines of the standard input are messages of one conversation, and the answers are printed on the standard output.
 #[test]
 fn lines_are_messages_of_one_conversation() {
     let provider = Provider::start(vec![
@@ -361,7 +361,7 @@ fn text_of_a_broken_stream_is_not_in_the_answer() {
     assert_eq!(ran.out, "Done.\n", "{ran:?}");
 }
 
-// An approved call emits `waiting` and does not end the message. `end` is the last event, also after a failure.
+// An approved call emits `waiting` and does not end the message. `end` is the last event, even after a failure.
 #[test]
 fn end_is_the_last_event_of_a_message() {
     let provider = Provider::start(vec![letter(), says("Sent.")]);
@@ -501,7 +501,7 @@ fn markdown_is_rendered_in_a_terminal() {
     let provider = Provider::start(vec![streams(MARKDOWN)]);
     let mut session = open(&provider, &["Hello."]);
     let all = session.exp_eof().expect("the program ends");
-    // The library interprets each byte as one character.
+    // The pseudo-terminal library decodes each byte as one character, so the test compares only ASCII texts.
     let all = all.replace("\r\n", "\n");
     let plain = all
         .replace("\u{1b}[0m", "")
@@ -585,7 +585,7 @@ fn roles(request: &Value) -> Vec<&str> {
     roles.collect()
 }
 
-// A conversation that is stored in a file can be listed and continued by another process, also by its id.
+// A different process can list the conversations that are stored in a file, and continue the last one or the one with a given id.
 #[test]
 fn conversation_is_continued_by_another_process() {
     let folder = tempfile::tempdir().unwrap();
@@ -630,7 +630,7 @@ fn conversation_is_continued_by_another_process() {
     assert_eq!(requests[3]["messages"][1]["content"], "First question?");
 }
 
-// The conversations of a person are not readable for other users of the machine. An existing file keeps its mode.
+// Other users of the machine cannot read the file of the conversations. An existing file keeps its mode.
 #[cfg(unix)]
 #[test]
 fn file_of_the_conversations_is_private() {
@@ -751,7 +751,7 @@ fn team(provider: &Provider, words: &[&str]) -> Command {
     command
 }
 
-/// The chief asks the researcher and passes the conversation to the editor, who sends a letter.
+/// Returns a provider for a turn in which the chief asks the researcher and passes the conversation to the editor, who sends a letter.
 fn of_team() -> Provider {
     Provider::start(vec![
         calls_as(
@@ -845,7 +845,7 @@ fn events_of_agents_are_lines_of_json() {
     assert_eq!(text, "The fjord\nis *deep*.");
 }
 
-/// The chief asks the researcher, who works in the background and sends a letter.
+/// Returns a provider for a turn in which the chief asks the researcher, who works in the background and sends a letter.
 fn of_background() -> Provider {
     Provider::choosing(5, |request| {
         let messages = request["messages"].as_array().unwrap();
@@ -861,7 +861,7 @@ fn of_background() -> Provider {
     })
 }
 
-// A sub-agent in the background: the chat waits for it, asks for its approval, and shows the answer to its report.
+// The chat waits for a sub-agent in the background, handles the approval of its call, and shows the reply to its report.
 #[test]
 fn chat_waits_for_agents_in_the_background() {
     let background = |words: &[&str]| {
@@ -905,8 +905,7 @@ fn approval_of_an_agent_of_a_killed_process_is_asked_again() {
     assert_eq!(provider.requests().len(), 6);
 }
 
-// S2-15: the next process also asks again if the sub-agent runs in the background, so that no message of the
-// conversation waits for it.
+// S2-15: the next process also asks again if the sub-agent runs in the background, where no message of the conversation waits for it.
 #[test]
 fn approval_of_a_background_agent_is_asked_again() {
     let folder = tempfile::tempdir().unwrap();

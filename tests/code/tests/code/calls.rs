@@ -14,7 +14,7 @@ use tool_core::{Audit, Effect, ExposeSecret as _, Gate, Rules, ToolContextBuilde
 
 use crate::support::{Diary, builder, gave, limits, message, run_with, short};
 
-/// Counts how many calls run at the same time.
+/// A counter of the calls that run at the same time.
 #[derive(Clone, Default)]
 struct Room(Arc<(AtomicUsize, AtomicUsize)>);
 tool_core::host_value!(Room, Effect::READ);

@@ -40,7 +40,7 @@ async fn says(lines: &str) -> (RunResult, Vec<String>) {
     says_within(limits().time, lines).await
 }
 
-/// Like `says`, with a time limit of one second, which ends a run whose engine waits forever.
+/// Does the same as `says`, with a time limit of one second, which ends a run whose engine waits forever.
 async fn says_until_the_limit(lines: &str) -> (RunResult, Vec<String>) {
     says_within(Duration::from_secs(1), lines).await
 }

@@ -1,4 +1,4 @@
-//! `run_code` with real engine processes.
+//! Tests of `run_code` with real engine processes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Imports tools of scripted MCP servers and of this project's own servers.
+//! Tests that import tools of scripted MCP servers and of this project's own servers.
 
 #![allow(
     clippy::unwrap_used,

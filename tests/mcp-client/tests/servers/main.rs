@@ -1,4 +1,4 @@
-//! Imports tools of real third-party MCP servers.
+//! Tests that import tools of real third-party MCP servers.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Calls an MCP server from pages of two origins in a real browser: `browser PROGRAM`, where PROGRAM is the path of Chromium.
+//! Binary that calls an MCP server from pages of two origins in a real browser: `browser PROGRAM`, where PROGRAM is the path of Chromium.
 //!
 //! The browser resolves the names of the origins to a loopback address. Because the origins have names, the server does not trust them as loopback
 //! origins.

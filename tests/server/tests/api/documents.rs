@@ -20,7 +20,7 @@ async fn files(site: &Site, query: &str) -> Vec<String> {
         .collect()
 }
 
-// Documents are listed by file name and by the state of their index, page by page, also if documents are written between two pages.
+// Documents are listed by file name and by the state of their index, page by page, even if documents are written between two pages.
 pub(crate) async fn documents_are_listed_with_their_index(kind: StoreKind) {
     let site = Site::start(kind).await;
     for file in ["c.md", "a.md", "b.md"] {
@@ -67,7 +67,8 @@ pub(crate) async fn documents_are_listed_with_their_index(kind: StoreKind) {
     }
 }
 
-// The content of a document is returned byte by byte, as a file that no browser shows. A name with a slash is percent-encoded.
+// The content of a document is returned unchanged, with headers that make a browser download it instead of showing it. A name with a slash is
+// percent-encoded.
 pub(crate) async fn content_of_a_document_is_returned(kind: StoreKind) {
     let site = Site::start(kind).await;
     let content = "<script>alert('ü')</script>";
@@ -91,7 +92,8 @@ pub(crate) async fn content_of_a_document_is_returned(kind: StoreKind) {
     }
 }
 
-// An admin deletes a document, with the `ETag` of the document that was read. A document of a different workspace is answered like an unknown one, and kept.
+// An admin deletes a document with the `ETag` of the document that was read. The response for a document of a different workspace is the same as for
+// an unknown document, and that document is kept.
 pub(crate) async fn document_is_deleted_by_an_admin(kind: StoreKind) {
     let site = Site::start(kind).await;
     for (workspace, file) in [("acme", "a.md"), ("globex", "b.md")] {

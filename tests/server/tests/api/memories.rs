@@ -206,7 +206,7 @@ pub(crate) async fn faulty_corrections_are_refused(kind: StoreKind) {
     assert_eq!(send("delete", None).await, 412);
 }
 
-// An admin deletes a memory, and erases the memories of one user. Other memories, and those of a different workspace, are kept.
+// An admin deletes a memory, and erases the memories of one user. All other memories are kept, including the memories of a different workspace.
 pub(crate) async fn memories_are_deleted_and_erased(kind: StoreKind) {
     let site = Site::start(kind).await;
     let [tea, .., water] = memories(&site).await;
@@ -219,7 +219,7 @@ pub(crate) async fn memories_are_deleted_and_erased(kind: StoreKind) {
     };
     assert_eq!(send("delete", &path, OPERATOR).await, 403);
     assert_eq!(site.ask("post", erase, OPERATOR, &why).await.status, 403);
-    // The memory of a different workspace is answered like an unknown one, and kept.
+    // The response for a memory of a different workspace is the same as for an unknown memory, and that memory is kept.
     let mut answers = Vec::new();
     for id in [water.as_str(), "nothing"] {
         for method in ["get", "delete"] {

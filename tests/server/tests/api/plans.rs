@@ -26,7 +26,7 @@ async fn places(site: &Site, query: &str) -> Vec<(String, u64)> {
         .collect()
 }
 
-// Runs are listed by conversation, user and state, page by page, also if runs are created between two pages.
+// Runs are listed by conversation, user and state, page by page, even if runs are created between two pages.
 pub(crate) async fn runs_of_plans_are_listed(kind: StoreKind) {
     let site = Site::start(kind).await;
     let store = &*site.store;
@@ -61,7 +61,7 @@ pub(crate) async fn runs_of_plans_are_listed(kind: StoreKind) {
     }
 }
 
-// S2-48: a run has its nodes with their attempts, and its events. A run of a different workspace is answered like an unknown one.
+// S2-48: a run has its nodes with their attempts, and its events. The response for a run of a different workspace is the same as for an unknown run.
 pub(crate) async fn run_of_a_plan_has_nodes_and_events_case(kind: StoreKind) {
     let site = Site::start(kind).await;
     let run = create_plan(&*site.store, &thread("acme", "main"), "ann").await;

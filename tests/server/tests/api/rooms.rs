@@ -25,7 +25,7 @@ async fn items(site: &Site, path: &str, key: &str) -> Vec<Value> {
     items.map(|item| item[key].clone()).collect()
 }
 
-/// Adds a message of the agent, which a call with this effect has sent.
+/// Adds a message that a call of the agent has sent. The key of the message is the key of the call's effect.
 async fn send(site: &Site, room: &ThreadId, identity: &CallId) {
     let message = NewRoomMessage {
         room: room.clone(),
@@ -37,7 +37,7 @@ async fn send(site: &Site, room: &ThreadId, identity: &CallId) {
     site.store.add_room_message(message).await.unwrap();
 }
 
-// Rooms are listed with the numbers of their events and messages, page by page, also if rooms are added between two pages.
+// Rooms are listed with the counts of their events and messages, page by page, even if rooms are added between two pages.
 pub(crate) async fn rooms_are_listed_with_their_numbers(kind: StoreKind) {
     let site = Site::start(kind).await;
     let (store, support) = (&*site.store, room("acme", "support"));
@@ -50,7 +50,7 @@ pub(crate) async fn rooms_are_listed_with_their_numbers(kind: StoreKind) {
     let notes = Some("Answered.");
     let completed = store.complete_room_events(&support, &first, notes, Timestamp::now());
     assert_eq!(completed.await.unwrap(), 1);
-    // A room that has messages and no events.
+    // This room has messages and no events.
     send(
         &site,
         &room("acme", "b"),
@@ -156,7 +156,7 @@ pub(crate) async fn outbound_messages_have_the_state_of_their_effect(kind: Store
     assert_eq!(foreign["items"], json!([]));
 }
 
-// An admin deletes a room. A room of a different workspace is answered like an unknown one, and kept.
+// An admin deletes a room. The response for a room of a different workspace is the same as for an unknown room, and that room is kept.
 pub(crate) async fn room_is_deleted_by_an_admin(kind: StoreKind) {
     let site = Site::start(kind).await;
     for (workspace, conversation) in [("acme", "a"), ("acme", "b"), ("globex", "c")] {

@@ -47,7 +47,7 @@ async fn enable(site: &Site, task: &str, token: &str, enabled: bool) -> Answer {
     site.ask("put", &path, token, &body).await
 }
 
-// Tasks are listed page by page, also if tasks are created between two pages. A task has its schedule and the state of its run.
+// Tasks are listed page by page, even if tasks are created between two pages. A task has its schedule and the state of its run.
 pub(crate) async fn tasks_are_listed_with_their_schedule(kind: StoreKind) {
     let site = Site::start(kind).await;
     for id in ["b", "c", "a"] {
@@ -153,7 +153,8 @@ pub(crate) async fn runs_of_a_deleted_task_are_listed(kind: StoreKind) {
     assert_eq!(site.get(runs, VIEWER).await["items"], json!([]));
 }
 
-// An operator disables and enables a task. Due times while it was disabled are not made up for, and a task that is never due again cannot be enabled.
+// An operator disables and enables a task. Due times that pass while the task is disabled do not run later, and a task that is never due again cannot
+// be enabled.
 pub(crate) async fn task_is_enabled_from_its_next_due_time(kind: StoreKind) {
     let site = Site::start(kind).await;
     let id = create_task(&*site.store, "acme", "a", "ann").await;

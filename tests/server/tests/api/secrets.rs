@@ -36,7 +36,7 @@ async fn opened(site: &Site, name: &str) -> Option<String> {
         .map(|value| value.expose_secret().to_owned())
 }
 
-/// Every audit row of the workspace as text.
+/// Returns every audit row of the workspace as text.
 async fn audit(site: &Site) -> String {
     site.get("/v1/audit", VIEWER).await.to_string()
 }

@@ -63,7 +63,7 @@ impl Model for AgentModel {
     }
 }
 
-/// The agents of a process: a clerk with a sub-agent, both with the same tools.
+/// Returns the agents of a process: a clerk with a sub-agent, both with the same tools.
 pub(crate) fn runtime(
     store: &SqliteStore,
     world: &World,

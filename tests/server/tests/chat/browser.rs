@@ -110,7 +110,7 @@ async fn play(version: &str, scenarios: &[&str]) -> Result<(Value, Host), Missin
     Ok((serde_json::from_str(&told).unwrap(), host))
 }
 
-/// The texts of the messages that a page shows, with the ids of the answers.
+/// Returns the texts of the messages that a page shows, with the ids of the answers.
 fn texts(page: &Value) -> Vec<(&str, &str)> {
     let messages = page["messages"].as_array().unwrap();
     messages
@@ -190,7 +190,7 @@ pub(crate) async fn react_5_case() -> Ran {
     Ok(())
 }
 
-// S2-14, S2-15, S2-18: React with version 6 of the AI SDK also answers approval requests, also those of a sub-agent.
+// S2-14, S2-15, S2-18: React with version 6 of the AI SDK also answers approval requests, including the requests of a sub-agent.
 pub(crate) async fn react_6_case() -> Ran {
     let all = [&COMMON[..], &["approve", "delegate", "flaky"]].concat();
     let (told, host) = play("6", &all).await?;

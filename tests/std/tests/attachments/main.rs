@@ -1,4 +1,4 @@
-//! Files of a conversation, in a folder.
+//! Tests of `upload_attachment`, which stores files of a conversation in a folder.
 
 #![allow(
     clippy::unwrap_used,
@@ -67,7 +67,8 @@ async fn data(uploads: &Uploads, bytes: &[u8], file: &str) -> Value {
     call(uploads, "main", Vec::new(), arguments).await.unwrap()
 }
 
-// uploadAttachment: a file of the message by its index → key, url, size; the key contains instance, conversation and safe name.
+// uploadAttachment: an index selects a file of the message. The result contains the key, the URL and the size, and the key contains the instance, the
+// conversation and a safe name.
 #[tokio::test]
 async fn file_of_the_message_is_stored() {
     let (_folder, uploads) = uploads();
@@ -117,7 +118,7 @@ async fn file_of_the_message_is_stored() {
     assert!(error.contains("there is no attachment 2"), "{error}");
 }
 
-// uploadAttachment: 10 MB, on both sides of the limit, for both inputs.
+// uploadAttachment: with both inputs, a file of 10 MB is accepted and a larger file is refused.
 #[tokio::test]
 async fn files_have_a_maximum_size() {
     let (_folder, uploads) = uploads();
@@ -176,7 +177,7 @@ async fn content_type_is_found_in_the_bytes() {
     }
 }
 
-// uploadAttachment: exactly one of the two inputs, and valid base64.
+// uploadAttachment: a call must have exactly one of the two inputs, and its base64 must be valid.
 #[tokio::test]
 async fn invalid_inputs_are_refused() {
     let (_folder, uploads) = uploads();
@@ -194,7 +195,7 @@ async fn invalid_inputs_are_refused() {
     }
 }
 
-// A name cannot lead out of the conversation's folder, and no file is replaced, also by concurrent calls.
+// A name cannot lead out of the conversation's folder, and no file is replaced, even by concurrent calls.
 #[tokio::test]
 async fn names_are_safe_and_unique() {
     let (folder, uploads) = uploads();
@@ -281,7 +282,7 @@ async fn keys_of_other_conversations_are_refused() {
         let read = uploads.read(&thread("main"), wrong).await;
         assert!(read.is_err() || wrong.starts_with('/'), "{wrong}");
     }
-    // A name with a slash is a different conversation from the folders that it names.
+    // A conversation whose name contains a slash has its own folder, whose name is escaped.
     let nested = call(
         &uploads,
         "main/attachments",

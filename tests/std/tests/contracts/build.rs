@@ -6,7 +6,7 @@ use std::process::Command;
 
 use test_support::{Missing, Ran};
 
-/// Returns the names of the package's dependencies of a kind of build, itself included.
+/// Returns the names of `tool-contracts` and of its dependencies with these features. `edges` selects the kinds of dependencies.
 fn tree(features: &str, edges: &str) -> BTreeSet<String> {
     let tree = Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -11,7 +11,8 @@ use tool_std::fs::find_files;
 use tool_std::git::git_push;
 use tool_std::human::ask_user;
 
-/// The contracts of tools that this program does not link: `tool-agent` creates the tools of teams, and its tests compare them with their contracts.
+/// The contracts of the team tools, which this program does not link. `tool-agent` creates these tools, and its tests compare them with the
+/// contracts.
 const NOT_LINKED: [&str; 4] = [
     "consult_team",
     "consult_specialist",
@@ -63,7 +64,7 @@ pub(crate) fn http_result_is_read_without_loss_case() -> Ran {
     let read: http::Answered = serde_json::from_str(text).unwrap();
     assert_eq!(serde_json::to_string(&read).unwrap(), text);
     assert!(matches!(read.body, Some(Json::Object(_))));
-    // The keys are those of the tool's own schema.
+    // The result has the same keys as the tool's own schema.
     let registry = Registry::linked().unwrap();
     let schema = registry.get("http_get").unwrap().output_schema().unwrap();
     let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();

@@ -1,4 +1,4 @@
-//! The number of crates that a pack adds to those of `tool-core`.
+//! The number of crates that a pack adds to the dependencies of `tool-core`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -38,7 +38,7 @@ fn tree(package: &str, features: Option<&str>) -> BTreeSet<String> {
 /// The crates of `tool-core` without features.
 static CORE: LazyLock<BTreeSet<String>> = LazyLock::new(|| tree("tool-core", Some("")));
 
-/// Counts the crates that a package needs in addition to those of `tool-core`.
+/// Counts the crates that a package needs in addition to `tool-core` and its dependencies.
 fn added(package: &str, features: Option<&str>) -> usize {
     let crates = tree(package, features);
     let own = |name: &&String| !name.starts_with(&format!("{package} "));

@@ -166,7 +166,7 @@ async fn found_files_are_returned_in_pages_and_in_order() {
     }
 }
 
-// find_files, search_files: git's ignore rules in the workspace apply, but not those of the folders above it.
+// find_files, search_files: git's ignore rules in the workspace apply, but not the rules of the folders above it.
 #[tokio::test]
 async fn ignore_files_above_the_workspace_do_not_apply() {
     let place = Place::new();

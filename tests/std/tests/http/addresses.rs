@@ -52,7 +52,7 @@ const HOSTILE: &[&str] = &[
     "http://ｌｏｃａｌｈｏｓｔ/",
     "http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/",
     "http://lo\u{ad}calhost/",
-    // Addresses of private and link-local networks, including those of metadata services.
+    // Addresses of private and link-local networks, including the addresses of metadata services.
     "http://10.0.0.1/",
     "http://10.1/",
     "http://167772161/",

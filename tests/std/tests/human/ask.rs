@@ -19,7 +19,7 @@ fn option(label: &str) -> QuestionOption {
     }
 }
 
-/// Two questions: a choice of one color, and a choice of sizes or a text.
+/// Returns two questions: a choice of one color, and a choice of sizes or a text.
 fn questions() -> UserQuestions {
     let question = |id: &str, options: &[&str], is_open: bool| UserQuestion {
         id: id.to_owned(),
@@ -125,7 +125,7 @@ async fn asked(questions: &UserQuestions, given: Option<&UserAnswers>) -> (bool,
     (results[0].is_error(), results[0].text.clone())
 }
 
-// S2-38: the turn suspends with the questions, and the answers resume it, also in another process and through a gate. Two conversations do not mix.
+// S2-38: the turn suspends with the questions, and the answers resume it, even in another process and through a gate. Two conversations do not mix.
 #[tokio::test]
 async fn turn_suspends_until_the_user_answers() {
     let store = MemoryStore::default();

@@ -1,4 +1,4 @@
-//! The tools of the pack `human`.
+//! Tests of the tools of the pack `human`.
 
 #![allow(
     clippy::unwrap_used,

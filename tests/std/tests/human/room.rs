@@ -1,4 +1,4 @@
-//! The tools of rooms.
+//! Tests of the tools of rooms.
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -91,7 +91,8 @@ async fn message_is_sent_and_kept() {
     assert_eq!(store.room_messages(&thread).await.unwrap().len(), 1);
 }
 
-// S1-55: a room without an outbound channel or a summarizer has no use for the tools, and the operator reads why.
+// S1-55: if a room has no outbound channel or no summarizer, the tool that needs it is unavailable, and the error for the operator names the missing
+// setting.
 #[tokio::test]
 async fn room_without_services_is_reported() {
     let room = Room::new(MemoryStore::default());
@@ -119,7 +120,7 @@ async fn room_without_services_is_reported() {
     assert_eq!(error.kind(), ErrorKind::Unavailable);
 }
 
-// S1-55: only events of the own instance and room that are processing are completed, and the count is real.
+// S1-55: only events that are in processing and belong to the caller's own instance and room are completed, and the result contains their number.
 #[tokio::test]
 async fn only_own_events_in_processing_are_completed() {
     let store = MemoryStore::default();
@@ -165,7 +166,8 @@ async fn only_own_events_in_processing_are_completed() {
     }
 }
 
-// S1-55: all but the latest messages are replaced by a summary: 10 by default. A summary alone is not summarized again, and other rooms do not change.
+// S1-55: a summary replaces all messages except the latest ones, by default the latest 10. A summary alone is not summarized again, and other rooms
+// do not change.
 #[tokio::test]
 async fn history_is_compacted() {
     let store = MemoryStore::default();
@@ -223,7 +225,7 @@ impl Summarizer for Late {
     }
 }
 
-// S1-55: a message that arrives during the compaction is kept, and without a summary no message is removed.
+// S1-55: a message that arrives during the compaction is kept. If the summarizer returns an empty summary, no message is removed.
 #[tokio::test]
 async fn compaction_loses_no_message() {
     for is_empty in [false, true] {

@@ -42,7 +42,8 @@ fn webhook(channel: &str) -> Runtime {
     }
 }
 
-// S1-55, S1-56, S1-57: a room has exactly its three tools, every triggered channel has `send_outbound_message`, and no other turn has a tool of either.
+// S1-55, S1-56, S1-57: a room has exactly its three tools, every triggered channel has `send_outbound_message`, and turns of all other kinds have
+// none of these tools.
 #[test]
 fn shipped_tools_are_listed_by_the_kind_of_turn() {
     let room: Vec<&str> = ["ask_user"].into_iter().chain(ROOM).collect();
@@ -136,7 +137,8 @@ async fn sent_message_is_the_answer() {
     );
 }
 
-// S1-56: outside of a triggered conversation, the tool has no address to send to. A channel's error is not an answer.
+// S1-56: outside of a triggered conversation, the tool is unavailable, because the message has no recipient. An error of the channel is returned, and
+// no message is sent.
 #[tokio::test]
 async fn message_needs_a_trigger_and_a_working_channel() {
     let rules = Rules::default().runtime(webhook("email"));

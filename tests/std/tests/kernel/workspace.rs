@@ -46,7 +46,7 @@ fn as_nobody(name: &str, root: &Path) -> Ran {
     }
 }
 
-/// Creates files like those of Go's module cache: folders whose modes forbid their owner to write, list or enter them.
+/// Creates a tree like Go's module cache, with folders whose modes forbid their owner to write, list or enter them.
 fn locked_tree(base: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
 

@@ -14,7 +14,7 @@ use tool_core::store::{
 pub(crate) enum Fault {
     ClaimFails,
     ExtendFails,
-    /// The work is done, and its result is lost.
+    /// The store finishes the index, and its response is lost.
     FinishLosesItsResult,
     FinishFails,
     FinishHangs,
@@ -24,7 +24,7 @@ pub(crate) enum Fault {
     BothSearchesFail,
     EmbeddingClaimFails,
     EmbeddingFinishFails,
-    /// The work is done, and its result is lost.
+    /// The store stores the embeddings, and its response is lost.
     EmbeddingFinishLosesItsResult,
 }
 

@@ -51,8 +51,8 @@ fn pdf(content: &[u8], filter: &str) -> Vec<u8> {
     file(content, filter, "null", "")
 }
 
-/// Returns a PDF with one page of this content, a sixth object, and entries of its trailer. If the sixth object is a stream, it is
-/// the table of characters of the font.
+/// Returns a PDF with one page of this content, a sixth object, and additional entries of the trailer. If the sixth object is a stream, the font uses
+/// it as its `ToUnicode` map.
 fn file(content: &[u8], filter: &str, sixth: &str, trailer: &str) -> Vec<u8> {
     let table = if sixth.contains("stream") {
         "/ToUnicode 6 0 R"
@@ -92,11 +92,11 @@ fn page(text: &str) -> Vec<u8> {
     pdf(content.as_bytes(), "")
 }
 
-/// Returns a compressed stream of zeros, whose size is a multiple of 32 MiB.
+/// Returns a compressed stream of `times` times 32 MiB of zeros.
 fn zeros(times: usize) -> Vec<u8> {
     let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&vec![0; 32 << 20]).unwrap();
-    // The block ends at a whole byte and is not the last one, so copies of it are one stream.
+    // The block ends at a byte boundary and is not marked as the last block, so its copies form one stream.
     encoder.flush().unwrap();
     let block = encoder.get_ref().clone();
     let mut stream = vec![0x78, 0x9c];
@@ -134,7 +134,7 @@ async fn text_of_a_pdf_is_found() {
     assert!(error.contains("is not a text"), "{error}");
 }
 
-// Issue 17, part 3: a compressed text is read, too.
+// Issue 17, part 3: the text of a compressed PDF is read.
 #[tokio::test]
 async fn compressed_pdf_is_read() {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
@@ -242,7 +242,7 @@ async fn html_is_indexed_as_text() {
         assert!(desk.search(hidden).await.is_empty(), "{hidden}");
     }
     assert_eq!(desk.get("hours.html").await["content"], html);
-    // The charset of the type is used.
+    // The text is decoded with the charset of the media type.
     upload(
         &desk,
         "latin.html",
@@ -254,7 +254,7 @@ async fn html_is_indexed_as_text() {
     assert_eq!(desk.search("café").await, ["latin.html"]);
 }
 
-// HTML that is written to consume the time of its reader has a named error.
+// HTML that is crafted to slow down its parser fails with a named error.
 #[tokio::test]
 async fn hostile_html_has_a_named_error() {
     for html in ["<div>".repeat(10_000), "<b>x".repeat(100_000)] {

@@ -18,7 +18,7 @@ use crate::support::Desk;
 
 const LEASE: Duration = Duration::from_millis(200);
 
-/// How the embedder responds.
+/// The behaviour of the embedder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mood {
     Works,
@@ -284,7 +284,7 @@ async fn failed_embedder_is_called_again_after_a_pause() {
     task.abort();
 }
 
-// While the embedder does not respond, new documents are indexed. After the lease, the call has failed.
+// While the embedder does not respond, new documents are indexed. After the lease has expired, the call counts as failed.
 #[tokio::test]
 async fn embedder_that_hangs_does_not_stop_the_index() {
     let (embedder, desk) = desk();
@@ -338,11 +338,12 @@ async fn failed_steps_of_the_embedding_are_repeated() {
     }
 }
 
-// A worker that stops in the middle of a document, here by a dropped future, is replaced when its lease expires. What it has stored is not computed again.
+// A worker that stops in the middle of a document, here by a dropped future, is replaced when its lease expires. Embeddings that it has stored are
+// not computed again.
 #[tokio::test]
 async fn embeddings_of_a_stopped_worker_are_continued() {
     let (embedder, desk) = desk();
-    // 70 chunks, in two batches.
+    // The document has 70 chunks, which are two batches.
     desk.write("a.md", &"tea ".repeat(31_550)).await;
     let indexer = desk.knowledge.indexer().lease(LEASE);
     assert!(indexer.run_once().await.unwrap());

@@ -31,7 +31,8 @@ async fn child_hangs_in_the_second_batch() {
     indexer.run_once().await.unwrap();
 }
 
-// The process of an indexer is killed in the second batch of a document. Another process computes only what is missing, and each chunk is found.
+// The process of an indexer is killed in the second batch of a document. Another process computes only the missing embeddings, and each chunk is
+// found.
 #[tokio::test]
 async fn embeddings_survive_a_kill() {
     let folder = tempfile::tempdir().unwrap();
@@ -39,7 +40,7 @@ async fn embeddings_survive_a_kill() {
     let store = SqliteStore::open(&file).await.unwrap();
     let embedder = Subjects::new("m");
     let desk = Desk::of(Knowledge::new(store).embedder(embedder.clone()), "acme");
-    // 70 chunks, in two batches.
+    // The document has 70 chunks, which are two batches.
     desk.write("a.md", &"tea ".repeat(31_550)).await;
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "killed::child_hangs_in_the_second_batch"])
@@ -51,7 +52,8 @@ async fn embeddings_survive_a_kill() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let hangs = lines.any(|line| line.unwrap().contains("calls the embedder"));
     assert!(hangs);
-    // The claim of the second batch is in the file before the call. Its lease may be that of the killed process.
+    // The child stores the claim of the second batch before it calls the embedder. After the kill, the next process waits until the lease of this
+    // claim has expired.
     tokio::time::sleep(LEASE / 4).await;
     child.kill().unwrap();
     child.wait().unwrap();

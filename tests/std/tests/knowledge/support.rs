@@ -1,4 +1,4 @@
-//! A workspace with the three tools.
+//! A workspace with the three knowledge tools.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;
@@ -57,7 +57,7 @@ impl Desk {
         self.ok("get_knowledge", json!({"file": file})).await
     }
 
-    /// Returns the files of the results.
+    /// Returns the file name of each result of a search.
     pub(crate) async fn search(&self, query: &str) -> Vec<String> {
         let found = self.ok("search_knowledge", json!({"query": query})).await;
         let results = found["results"].as_array().unwrap();

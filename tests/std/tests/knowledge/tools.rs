@@ -1,4 +1,4 @@
-//! The three tools, as a model calls them.
+//! The three knowledge tools, as a model calls them.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;
@@ -38,7 +38,8 @@ fn knowledge_off_hides_the_three_tools() {
     }
 }
 
-// searchKnowledge: query and limit → found, results with content, score, file and chunk index, best first; the default limit is 5.
+// searchKnowledge: a search with a query and a limit returns `found` and the results, best first. Each result has its content, score, file and chunk
+// index. The default limit is 5.
 #[tokio::test]
 async fn search_returns_the_best_parts() {
     let desk = Desk::new();
@@ -142,7 +143,8 @@ async fn search_finds_chinese_and_thai_words() {
     assert_eq!(desk.search("东京").await, [""; 0]);
 }
 
-// getKnowledge: the name is exact and case-sensitive, and a miss is `found: false` and not an error.
+// getKnowledge: the name must match exactly, including upper and lower case. If no document has the name, the result is `found: false` and not an
+// error.
 #[tokio::test]
 async fn document_is_read_by_its_exact_name() {
     let desk = Desk::new();
@@ -174,7 +176,8 @@ async fn document_is_read_by_its_exact_name() {
     }
 }
 
-// writeKnowledge: write and append, with a blank line between; ok, document id, created, reindex scheduled, size; the default type is Markdown.
+// writeKnowledge: the actions are `write` and `append`, which adds a blank line before the new content. The result has `ok`, the document id,
+// `created`, `reindex_scheduled` and the size. The default type is Markdown.
 #[tokio::test]
 async fn documents_are_written_and_extended() {
     let desk = Desk::new();
@@ -242,7 +245,7 @@ async fn documents_are_written_and_extended() {
     assert_eq!(desk.get("a.txt").await["content"], "three");
 }
 
-// writeKnowledge: 1 MB per call and 10 MB per document, on both sides of each limit, with the code DOCUMENT_SIZE_EXCEEDED.
+// writeKnowledge: a call may contain 1 MB, and a document 10 MB. More is refused with the code DOCUMENT_SIZE_EXCEEDED.
 #[tokio::test]
 async fn documents_that_are_too_large_are_refused() {
     let desk = Desk::new();
@@ -258,7 +261,7 @@ async fn documents_that_are_too_large_are_refused() {
         MOST_CALL_BYTES as u64
     );
     let append = |content: String| json!({"action": "append", "file": "a.md", "content": content});
-    // Each append adds a blank line, two bytes.
+    // Each append adds a blank line, which has two bytes.
     for _ in 0..8 {
         desk.ok("write_knowledge", append("x".repeat(MOST_CALL_BYTES - 2)))
             .await;
@@ -309,7 +312,8 @@ async fn workspaces_do_not_share_documents() {
     assert_eq!(third.search("recipe").await, [""; 0]);
 }
 
-// A document of another type than text, which only the host can write, has no content before its text is extracted.
+// Only the host can write documents that are not text. A document of an unsupported type has no content, and its indexing fails with a code, as for a
+// text that is not UTF-8.
 #[tokio::test]
 async fn documents_of_unsupported_types_fail_with_a_code() {
     let desk = Desk::new();

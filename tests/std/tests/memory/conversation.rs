@@ -88,7 +88,7 @@ async fn roles_and_conversations_are_separate_in_memory() {
     roles_and_conversations_are_separate(MemoryStore::default()).await;
 }
 
-// S2-30: the same on SQLite.
+// S2-30: on SQLite, the filter of roles excludes the other role, and only the current conversation is searched.
 #[tokio::test]
 async fn roles_and_conversations_are_separate_on_sqlite() {
     roles_and_conversations_are_separate(SqliteStore::in_memory().await.unwrap()).await;

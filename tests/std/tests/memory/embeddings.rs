@@ -34,7 +34,7 @@ fn embedder(server: &Server) -> HttpEmbedder {
     HttpEmbedder::at(&server.url("127.0.0.1", "/v1/"), "small").http(client())
 }
 
-// The request is that of OpenAI's API, and the vectors have the order of the texts.
+// The request has the form of OpenAI's API, and the vectors have the order of the texts.
 #[tokio::test]
 async fn request_matches_the_api() {
     let server = server(Arc::new(AtomicU16::new(200))).await;

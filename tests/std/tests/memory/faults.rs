@@ -1,4 +1,4 @@
-//! Stores and services that fail.
+//! Tests of the memory tools with stores and services that fail.
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -69,7 +69,7 @@ async fn failed_index_leaves_the_search_by_meaning() {
     }
 }
 
-/// Ranks longer texts first, or fails.
+/// A reranker that ranks longer texts first, or fails.
 struct Longest(bool);
 
 impl Reranker for Longest {

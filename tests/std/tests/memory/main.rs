@@ -1,4 +1,4 @@
-//! The tools of the pack `memory`, on the store in memory and on SQLite.
+//! Tests of the tools of the pack `memory`, on the store in memory and on SQLite.
 
 #![allow(
     clippy::unwrap_used,

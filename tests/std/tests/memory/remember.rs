@@ -95,7 +95,7 @@ async fn importance_of_a_scorer_is_limited() {
     }
 }
 
-// S2-46: the same content twice is one row.
+// S2-46: content that is remembered twice is stored in one row.
 #[tokio::test]
 async fn same_content_is_one_row() {
     for memory in memories().await {
@@ -110,7 +110,7 @@ async fn same_content_is_one_row() {
             (&first["id"], rows(&memory).await.len()),
             (&second["id"], 1)
         );
-        // The memory of the organization is a different one.
+        // The same content in the scope of the organization is a separate memory.
         let shared = remembered(&cx, "Ada likes tea.", "org").await;
         assert_eq!(
             (&shared["event"], rows(&memory).await.len()),
@@ -147,7 +147,7 @@ async fn similar_content_updates_a_memory() {
     }
 }
 
-// The scope is that of the calling agent by default; an agent without a name has no own memories.
+// The default scope is the calling agent, or the organization if the agent has no name. An agent without a name cannot use the scope `agent`.
 #[tokio::test]
 async fn scope_is_the_own_one_by_default() {
     for memory in memories().await {
@@ -210,7 +210,7 @@ async fn content_of_a_tool_replaces_nothing() {
     }
 }
 
-// Memories that were stored without an embedder get their vectors later, also after an interruption.
+// Memories that were stored without an embedder get their vectors later, even after an interruption.
 #[tokio::test]
 async fn missing_vectors_are_computed_in_steps() {
     for memory in memories().await {

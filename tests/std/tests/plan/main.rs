@@ -1,4 +1,4 @@
-//! The tools of the pack `plan`.
+//! Tests of the tools of the pack `plan`.
 
 #![allow(
     clippy::unwrap_used,

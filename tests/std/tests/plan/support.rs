@@ -21,7 +21,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// A host with the agents `clerk` and `writer`, the plugin `mail` and any user.
+    /// Creates a host with the agents `clerk` and `writer`, the plugin `mail` and any user.
     pub(crate) fn new() -> Self {
         let store = MemoryStore::default();
         let shared: Arc<dyn PlanStore> = Arc::new(store.clone());
@@ -115,7 +115,7 @@ impl Host {
     }
 }
 
-/// A task of any agent.
+/// Returns a task that any agent may do.
 pub(crate) fn task(id: &str) -> Value {
     json!({
         "id": id, "type": "task", "label": id, "owner": {"executor": "agent", "name": null}, "objective": "do it", "instructions": "well",
@@ -123,7 +123,7 @@ pub(crate) fn task(id: &str) -> Value {
     })
 }
 
-/// A draft with edges of the form `from to`, whose entry nodes are the nodes without an edge to them.
+/// Returns a draft with edges of the form `from to`, whose entry nodes are the nodes without an edge to them.
 pub(crate) fn draft(nodes: &[Value], edges: &[&str]) -> Value {
     let edges = edges.iter().map(|edge| {
         let (from, to) = edge.split_once(' ').unwrap();
@@ -138,7 +138,7 @@ pub(crate) fn draft(nodes: &[Value], edges: &[&str]) -> Value {
     })
 }
 
-/// The result of a completed task without an output.
+/// Returns the result of a completed task without an output.
 pub(crate) fn done(node: &str) -> Value {
     json!({"node_id": node, "status": "completed", "structured_output": null, "artifacts": [], "notes": null})
 }

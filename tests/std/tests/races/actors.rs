@@ -107,7 +107,7 @@ impl Turn {
         format!("{}-{}", self.seat, self.round)
     }
 
-    /// Returns the file that a commit of this seat contains.
+    /// Returns the file that a commit of this call contains.
     pub(crate) fn own_file(&self) -> String {
         format!("own-{}", self.seat)
     }
@@ -176,7 +176,7 @@ impl Turn {
                 json!({ "url": scene.url(&format!("/request/{name}")), "method": "POST", "body": json!(name).to_string() }),
             ),
             A::Commit => {
-                // The first seat commits all files, and the second seat only its own file.
+                // The first call commits all files, and the second call commits only its own file.
                 let paths = (seat == 1).then(|| vec![self.own_file()]);
                 (
                     "git_commit",

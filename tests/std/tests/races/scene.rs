@@ -24,13 +24,13 @@ use crate::world::{TOKEN, World, clone, isolation};
 /// The file of the clone that all tools use.
 pub(crate) const FILE: &str = "README.md";
 
-/// Returns a text with one line for the edits of each seat and many identical lines. A mixture of two such texts is detectable.
+/// Returns a text with one line for the edits of each call and many identical lines. A mixture of two such texts is detectable.
 pub(crate) fn text(marker: &str) -> String {
     let line = format!("{marker} {}\n", "-".repeat(80));
     format!("slot-0\nslot-1\n{}", line.repeat(400))
 }
 
-/// Returns the text after an edit of the line of a seat.
+/// Returns the text after the call with this number has edited its line.
 pub(crate) fn edited(text: &str, seat: usize, by: &str) -> String {
     text.replace(&format!("slot-{seat}\n"), &format!("slot-{seat} by {by}\n"))
 }

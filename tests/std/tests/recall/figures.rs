@@ -31,7 +31,7 @@ impl Figures {
         }
     }
 
-    /// Returns the means of the sums of a number of questions, with 3 decimals.
+    /// Divides the sums by the number of questions, and rounds the means to 3 decimals.
     pub(crate) fn mean(self, questions: usize) -> Self {
         let questions = f64::from(u32::try_from(questions).unwrap());
         let [at_5, at_10, mrr] = self

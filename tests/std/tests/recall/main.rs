@@ -21,11 +21,11 @@ use figures::{Figures, Row, figures, recorded, update};
 use questions::QuestionSet;
 use search::{Host, Search};
 
-/// How much worse a figure of the search by words and meaning may be than that of the better one of both: one percentage point. On the full sets the difference
-/// is not negative.
+/// The maximum amount by which a figure of the search by words and meaning may be worse than the better figure of the two single searches: one
+/// percentage point. On the full sets, it is not worse.
 const WORSE: f64 = 0.01;
 
-/// How much a figure may differ from the recorded one on a database, whose vector search may be approximate.
+/// The maximum difference between a measured and a recorded figure on a database, whose vector search may be approximate.
 const APPROXIMATE: f64 = 0.01;
 
 fn main() -> ExitCode {
@@ -80,14 +80,14 @@ fn is_fused_well(rows: &[Row]) {
     for (both, (words, meaning)) in both.unwrap().into_iter().zip(better) {
         assert!(both >= words.max(meaning) - WORSE, "{rows:?}");
     }
-    // The fast mode skips the reranker, and a reranker can use what the searches found.
+    // The fast mode skips the reranker, so it equals the search without a reranker. A perfect reranker improves the results.
     if let (Some(reranked), Some(fast)) = (of(Search::Reranked), of(Search::Fast)) {
         assert_eq!(Some(fast), both);
         assert!(reranked[0] > fast[0], "{rows:?}");
     }
 }
 
-// S2-29: the recall of each search is the recorded one. `UPDATE=1` writes the table of the docs.
+// S2-29: the recall of each search equals the recorded recall. `UPDATE=1` writes the table of the docs.
 async fn recall_in_memory_case() -> Ran {
     let rows = measured(MemoryStore::default(), &Search::ALL).await;
     if std::env::var_os("UPDATE").is_some() {
@@ -103,7 +103,7 @@ async fn recall_in_memory_case() -> Ran {
     Ok(())
 }
 
-/// Checks that a store finds what the store in memory finds.
+/// Checks that the figures of a store equal the recorded figures, except for a small difference.
 async fn recall_is_recorded(store: impl LongTermStore + ThreadStore + Clone) {
     let searches = [Search::Words, Search::Meaning, Search::Both];
     let recorded = recorded();
@@ -119,13 +119,13 @@ async fn recall_is_recorded(store: impl LongTermStore + ThreadStore + Clone) {
     }
 }
 
-// S2-29: SQLite finds what the store in memory finds.
+// S2-29: the recall on SQLite equals the recall of the store in memory.
 async fn recall_on_sqlite_case() -> Ran {
     recall_is_recorded(SqliteStore::in_memory().await.unwrap()).await;
     Ok(())
 }
 
-// S2-29: PostgreSQL finds what the store in memory finds.
+// S2-29: the recall on PostgreSQL equals the recall of the store in memory.
 async fn recall_on_postgres_case() -> Ran {
     let url = database().await?;
     recall_is_recorded(PostgresStore::open(&url).await.unwrap()).await;

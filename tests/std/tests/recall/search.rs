@@ -22,7 +22,7 @@ const AGENT: &str = "a";
 /// The number of results of a search.
 const LIMIT: u32 = 10;
 
-/// How a question is searched.
+/// The method by which a question is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Search {
     /// `search_memory` without an embedder.
@@ -31,11 +31,11 @@ pub(crate) enum Search {
     Meaning,
     /// `search_memory` with an embedder.
     Both,
-    /// The same results of the store, fused by reciprocal rank.
+    /// The results of the store's searches by words and by meaning, fused by reciprocal rank.
     Ranks,
-    /// `search_memory` with an embedder and a reranker that knows the answers, which is the limit of what a reranker can reach.
+    /// `search_memory` with an embedder and a reranker that knows the answers. No reranker can reach better figures.
     Reranked,
-    /// The same in the fast mode.
+    /// `search_memory` with the same embedder and reranker in the fast mode.
     Fast,
 }
 

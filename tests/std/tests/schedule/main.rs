@@ -1,4 +1,4 @@
-//! The tool and the scheduler of the pack `schedule`.
+//! Tests of the tool and the scheduler of the pack `schedule`.
 
 #![allow(
     clippy::unwrap_used,

@@ -27,7 +27,7 @@ fn hourly() -> TaskTiming {
     }
 }
 
-// A task runs at each due time once, also if the scheduler polls more often.
+// A task runs once at each due time, even if the scheduler polls more often.
 #[tokio::test]
 async fn each_due_time_runs_once() {
     let (clock, _entered) = Clock::at("2026-03-01T00:00:00Z");
@@ -51,7 +51,7 @@ async fn each_due_time_runs_once() {
     assert_eq!(row(&store).await.ready, Some(time("2026-03-01T00:03:00Z")));
 }
 
-// Of the due times that no process claimed in time, the last 5 run in order; each earlier one is a row with its reason.
+// If no process claimed the due times in time, the last 5 run in order. Each earlier due time is stored as a skipped run with a reason.
 #[tokio::test]
 async fn five_missed_due_times_run_later() {
     let (clock, _entered) = Clock::at("2026-03-01T00:00:00Z");
@@ -85,7 +85,7 @@ async fn five_missed_due_times_run_later() {
         (8, Some(time("2026-03-01T09:00:00Z")))
     );
 
-    // Exactly 5 missed due times run without a skipped one.
+    // If exactly 5 due times were missed, all of them run and none is skipped.
     clock.set("2026-03-01T13:00:00Z");
     assert_eq!(scheduler.run_due().await, 5);
     assert_eq!(self::runs(&store).await.len(), 13);
@@ -113,7 +113,8 @@ async fn rows_of_skipped_due_times_are_bounded() {
     );
 }
 
-// A failed attempt is repeated as the same run after 30 seconds, 1 minute, and then 5 minutes. After 5 failures, the task is off and the run has failed.
+// A failed attempt is repeated as the same run after 30 seconds, 1 minute, and then 5 minutes. After 5 failures, the task is disabled and the run has
+// failed.
 #[tokio::test]
 async fn failed_attempts_are_repeated_until_the_task_is_off() {
     let (clock, _entered) = Clock::at("2026-03-01T00:00:00Z");
@@ -159,7 +160,7 @@ async fn failed_attempts_are_repeated_until_the_task_is_off() {
     assert_eq!(scheduler.run_due().await, 0);
 }
 
-// A change of the task during its fifth attempt resets the errors, so the failure of this attempt does not switch the task off.
+// A change of the task during its fifth attempt resets the errors, so the failure of this attempt does not disable the task.
 #[tokio::test(start_paused = true)]
 async fn change_during_the_last_attempt_is_kept() {
     let (clock, _entered) = Clock::at("2026-03-01T00:00:00Z");
@@ -198,7 +199,7 @@ async fn change_during_the_last_attempt_is_kept() {
     assert_eq!(runs(&store).await[0].state, TaskRunState::Succeeded);
 }
 
-// A success resets the count of errors, and the due times that passed while a run failed run afterwards.
+// A success resets the count of errors. Due times that passed during the failed attempts run afterwards.
 #[tokio::test]
 async fn success_resets_the_errors() {
     let (clock, _entered) = Clock::at("2026-03-01T00:00:00Z");
@@ -228,7 +229,7 @@ async fn success_resets_the_errors() {
     assert_eq!(runs[0].reason.as_deref(), Some("the turn waits for ann"));
 }
 
-// A scheduler drives at most 3 runs at the same time, and one of each task.
+// A scheduler drives at most 3 runs at the same time, and at most one run of each task.
 #[tokio::test(start_paused = true)]
 async fn three_runs_are_active_at_the_same_time() {
     let (clock, _entered) = Clock::at("2026-03-01T00:00:00Z");

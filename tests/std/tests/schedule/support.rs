@@ -12,18 +12,18 @@ use tool_core::store::{
 };
 use tool_std::schedule::{DueTask, Scheduler, TaskDone, TaskRunner, next_due};
 
-/// A runner that records the due time of each attempt, and ends the attempts as a test has planned them: with success if there is no plan.
+/// A runner that records the due time of each attempt. An attempt ends as the test has planned, and succeeds if there is no plan.
 #[derive(Clone, Default)]
 pub(crate) struct Runner {
     attempts: Arc<Mutex<Vec<(Timestamp, u32)>>>,
     plan: Arc<Mutex<VecDeque<Result<TaskDone, &'static str>>>>,
     active: Arc<Mutex<(usize, usize)>>,
-    /// How long each attempt takes.
+    /// The duration of each attempt.
     takes: Option<Duration>,
 }
 
 impl Runner {
-    /// Creates a runner whose attempts take a time.
+    /// Creates a runner whose attempts take this long.
     pub(crate) fn taking(wait: Duration) -> Self {
         Self {
             takes: Some(wait),

@@ -105,7 +105,7 @@ async fn task_is_created_listed_changed_run_and_deleted() {
         (&off["next_run_at"], &off["prompt"], &off["name"]),
         (&Value::Null, &json!("Nothing."), &json!("Standup"))
     );
-    // Due times while the task was off are not missed.
+    // Due times that pass while the task is disabled do not run later.
     clock.set("2026-12-10T00:00:00Z");
     let on = run(&cx, update(json!({"enabled": true}))).await.unwrap()[0].clone();
     assert_eq!(on["next_run_at"], "2026-12-10T09:30:00Z");
@@ -239,7 +239,7 @@ async fn every_kind_of_schedule_is_created() {
     );
 }
 
-// Faulty arguments are refused with the argument and what to write, and nothing is stored.
+// The error for a faulty argument names the argument and what to write, and nothing is stored.
 #[tokio::test]
 async fn faulty_arguments_are_refused() {
     let (_clock, _entered) = Clock::at("2026-11-27T10:00:00Z");
@@ -334,7 +334,7 @@ async fn faulty_arguments_are_refused() {
     );
 }
 
-// A task whose time has passed is switched on again only with a new time.
+// A task whose time has passed is enabled again only with a new time.
 #[tokio::test]
 async fn passed_task_needs_a_new_time() {
     let (clock, _entered) = Clock::at("2026-11-27T10:00:00Z");
@@ -367,7 +367,7 @@ async fn passed_task_needs_a_new_time() {
     assert_eq!(again["next_run_at"], "2026-11-27T12:00:00Z");
 }
 
-// A one-shot task whose attempt has failed keeps its run when it is renamed. Another prompt ends the run, so it needs a new time.
+// A one-shot task whose attempt has failed keeps its run when it is renamed. A change of its prompt ends the run, so that change needs a new time.
 #[tokio::test]
 async fn renamed_task_keeps_its_waiting_run() {
     let (clock, _entered) = Clock::at("2026-11-27T10:00:00Z");

@@ -15,7 +15,7 @@ use tool_std::schedule::{DueTask, Scheduler, TaskDone, TaskRunner};
 use crate::clock::{Clock, time};
 use crate::support::{id, row, runs, task};
 
-/// What the model and the channel of a test do, and what they have seen.
+/// The store of a test, the behaviour of its model and channel, and a record of the requests and the sent messages.
 #[derive(Clone, Default)]
 struct World {
     store: MemoryStore,
@@ -128,7 +128,7 @@ impl TaskRunner for World {
     }
 }
 
-/// A store of threads that does not read whole conversations: a run only looks whether its prompt is stored.
+/// A store of threads that panics if a whole conversation is read, because a run only has to check whether its prompt is stored.
 struct Unread(MemoryStore);
 
 impl ThreadStore for Unread {
@@ -210,7 +210,8 @@ async fn history_is_kept_for_the_next_run() {
     assert!(world.sent().is_empty(), "the task names no channel");
 }
 
-// A process that ends at any step of a run loses nothing and repeats nothing: another one continues the same turn, with one prompt and one answer.
+// If a process ends at any step of a run, another process continues the same turn. The conversation then contains the prompt and the answer of the
+// run once.
 #[tokio::test(start_paused = true)]
 async fn crash_at_each_step_continues_the_same_turn() {
     for keep_history in [false, true] {
@@ -223,7 +224,7 @@ async fn crash_at_each_step_continues_the_same_turn() {
             };
             world.create(change).await;
             let scheduler = Scheduler::new(world.store.clone(), world.clone());
-            // An earlier run of the task, whose prompt is in the conversation as well.
+            // An earlier run of the task succeeds first. If the task keeps its history, the prompt of this run is in the same conversation.
             clock.set("2026-03-01T00:01:00Z");
             assert_eq!(scheduler.run_due().await, 1);
             clock.set("2026-03-01T00:02:00Z");
@@ -231,7 +232,7 @@ async fn crash_at_each_step_continues_the_same_turn() {
             let ended =
                 tokio::time::timeout(std::time::Duration::from_secs(1), scheduler.run_due());
             assert!(ended.await.is_err());
-            // The lease of the run of the thread ends, and that of the claim.
+            // The leases of the thread's run and of the claim expire.
             clock.set("2026-03-01T00:02:59.500Z");
             clock.pass(std::time::Duration::from_millis(500));
             let other = Scheduler::new(world.store.clone(), world.clone());

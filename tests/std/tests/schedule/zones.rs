@@ -99,7 +99,7 @@ const CHANGES: [(&str, &str, &str, &[&str]); 11] = [
             "2026-10-30T22:00:00Z",
         ],
     ),
-    // An hourly schedule runs at each hour that there is.
+    // An hourly schedule runs at each hour that exists on the day.
     (
         "Europe/Berlin",
         "0 * * * *",
@@ -153,7 +153,7 @@ fn due_times_follow_the_changes_of_the_clock() {
     }
 }
 
-// A search from any time of a year, at every minute around the changes, finds the same due times, so a task neither runs twice nor is left out.
+// A search from any time of a year, at every minute around the changes, finds the same due times, so a task neither runs twice nor misses a run.
 #[test]
 fn due_times_do_not_depend_on_the_start_of_the_search() {
     for (zone, expression, from, _) in CHANGES {

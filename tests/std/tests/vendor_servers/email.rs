@@ -177,7 +177,7 @@ pub(crate) async fn login_is_sent_over_tls_only_case() -> Ran {
         output(&send(&email, password, to("ann@example.com")).await);
         let message = smtp.message();
         assert_eq!(message["login"], mode == "starttls");
-        // The certificate must be trusted, and must be that of the server's name.
+        // The certificate must be trusted, and must match the server's name.
         let plain = Email::relay("localhost", "support@example.com").unwrap();
         let stranger = if mode == "starttls" {
             plain.start_tls()
@@ -215,7 +215,7 @@ pub(crate) async fn login_is_sent_over_tls_only_case() -> Ran {
     Ok(())
 }
 
-// Issue 17: two instances with different logins.
+// Issue 17: two instances send messages to one server with their own logins.
 pub(crate) async fn each_instance_uses_its_own_login_case() -> Ran {
     let smtp = Smtp::start("starttls", true)?;
     let email = smtp.settings().start_tls().port(smtp.port);
@@ -237,7 +237,7 @@ pub(crate) async fn each_instance_uses_its_own_login_case() -> Ran {
     Ok(())
 }
 
-// Issue 17: faults of the server, at each step.
+// Issue 17: faults of the server are reported at each step.
 pub(crate) async fn faults_of_the_server_are_reported_case() -> Ran {
     let smtp = Smtp::start("plain", false)?;
     let email = smtp.settings().unencrypted().port(smtp.port);
@@ -258,15 +258,15 @@ pub(crate) async fn faults_of_the_server_are_reported_case() -> Ran {
     // The connection breaks after the message was sent: it may have been delivered.
     let result = send(&email, None, to("broken@example.com")).await;
     assert_eq!(kind(&result), ErrorKind::Interrupted);
-    // One refused recipient refuses the message.
+    // If one recipient is refused, the whole message is refused.
     let both =
         json!({"to": ["ann@example.com", "unknown@example.com"], "subject": "x", "text": "y"});
     assert_eq!(kind(&send(&email, None, both).await), ErrorKind::Failed);
     drop(smtp);
-    // No server.
+    // The server has stopped.
     let result = send(&email, None, to("ann@example.com")).await;
     assert_eq!(kind(&result), ErrorKind::Failed);
-    // A server that accepts the connection and does not answer.
+    // This server accepts the connection and does not answer.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     let slow = Email::relay("localhost", "support@example.com")

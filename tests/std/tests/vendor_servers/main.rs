@@ -1,4 +1,4 @@
-//! The packs of vendors against servers that others wrote, and against published OpenAPI documents.
+//! Tests of the packs of vendors with third-party servers and with published OpenAPI documents.
 
 #![allow(
     clippy::unwrap_used,

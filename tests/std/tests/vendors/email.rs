@@ -27,7 +27,7 @@ fn kind(result: &CallResult) -> ErrorKind {
     result.error().unwrap().kind()
 }
 
-// Issue 17: a strict definition, and the effects of sending.
+// Issue 17: the definition is strict, and its hints describe a tool that sends messages.
 #[tokio::test]
 async fn definition_passes_the_test_kit() {
     let def = send_email::DEF;

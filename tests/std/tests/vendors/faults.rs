@@ -38,7 +38,7 @@ impl Trial {
         (self.context)(api(server, "/base"), KEY).build()
     }
 
-    /// Returns the kind of an error that is `Interrupted` if the call may have changed something.
+    /// Returns `kind` for a tool that only reads, and `Interrupted` for a tool that may have changed something.
     fn in_doubt(&self, kind: ErrorKind) -> ErrorKind {
         if self.reads {
             kind
@@ -106,13 +106,13 @@ async fn rate_limits(trial: &Trial) {
     }
     let server = limited(trial, usize::MAX, Some("0")).await;
     trial.fails(&server, ErrorKind::RateLimited, 4).await;
-    // `Retry-After` is obeyed.
+    // The call waits as long as `Retry-After` states.
     let server = limited(trial, 1, Some("1")).await;
     let began = Instant::now();
     let result = trial.call(&trial.cx(&server)).await;
     assert!(!result.is_error(), "{}", result.model_text());
     assert!(began.elapsed() >= Duration::from_secs(1));
-    // Without it, the waits are doubled.
+    // Without the header, each wait is twice as long as the previous one.
     let server = limited(trial, 3, None).await;
     let first = Duration::from_millis(20);
     let cx = (trial.context)(api(&server, "/base").first_wait(first), KEY).build();
@@ -120,7 +120,7 @@ async fn rate_limits(trial: &Trial) {
     let result = trial.call(&cx).await;
     assert!(!result.is_error(), "{}", result.model_text());
     assert!(began.elapsed() >= first * 7);
-    // A wait that does not fit ends the call at once.
+    // If the required wait is longer than the remaining time, the call ends at once.
     let server = limited(trial, 1, Some("3600")).await;
     let text = trial.fails(&server, ErrorKind::RateLimited, 1).await;
     assert!(text.model.contains("3600"), "{text:?}");
@@ -159,7 +159,7 @@ async fn unusable_responses(trial: &Trial) {
 }
 
 async fn redirects(trial: &Trial) {
-    // No other origin gets the key, and no request that changes something is repeated there.
+    // The target of a redirect to a different origin gets no key, and no request that changes something.
     let other = Server::start(OTHER, |_| response(404, &[], "{}")).await;
     let location = other.url("127.0.0.3", "/base");
     for status in [302, 307] {
@@ -224,7 +224,7 @@ async fn no_response(trial: &Trial) {
     assert_eq!(silent.seen().len(), 1);
 }
 
-/// Calls of two instances at the same time use the key of their own instance.
+/// Checks that concurrent calls of two instances use the key of their own instance.
 async fn instances(trial: &Trial) {
     let success = Arc::new(trial.success.clone());
     let server = Server::start(PRIVATE, move |_| success.to_vec()).await;

@@ -39,7 +39,7 @@ async fn call(server: &Server, tool: &str, arguments: Value) -> CallResult {
     stand_in::call(&tools(), &cx, tool, &arguments).await
 }
 
-/// An issue, or a pull request if the number is even.
+/// Returns an issue, or a pull request if the number is even.
 fn item(number: u32) -> Value {
     let mut item = json!({
         "number": number,
@@ -85,7 +85,7 @@ fn three_pages(seen: &Seen, entries: impl Fn(Vec<Value>) -> Value) -> Vec<u8> {
     response(200, &[kind, ("link", &link)], body)
 }
 
-// S1-50, the contract of ghIssue: strict definitions; tools that read are read-only, and tools that add something are hidden without a token.
+// S1-50, the contract of ghIssue: the definitions are strict, tools that read are read-only, and tools that add something are hidden without a token.
 #[test]
 fn definitions_pass_the_test_kit() {
     let reading = [
@@ -129,14 +129,14 @@ fn definitions_pass_the_test_kit() {
         tools.names().map(str::to_owned).collect()
     };
     assert_eq!(names(ToolContext::anonymous()), ["list_github_issues"]);
-    // S1-50: `github_token` is declared, and an empty secret is a missing one.
+    // S1-50: `github_token` is declared, and an empty secret counts as a missing secret.
     let cx = ToolContext::builder().secret("github_token", "").build();
     assert_eq!(names(cx), ["list_github_issues"]);
     let cx = ToolContext::builder().secret("github_token", TOKEN).build();
     assert_eq!(names(cx).len(), 2);
 }
 
-// The contract of ghIssue: a list follows the links of three pages, and says whether there is more.
+// The contract of ghIssue: a list follows the links of three pages, and the result states whether more entries exist.
 #[tokio::test]
 async fn list_follows_three_pages() {
     let server = Server::start(PRIVATE, |seen| three_pages(seen, Value::from)).await;
@@ -199,7 +199,7 @@ async fn list_follows_three_pages() {
     );
 }
 
-// The contract of ghIssue: filters of a list.
+// The contract of ghIssue: the filters of a list are sent to GitHub.
 #[tokio::test]
 async fn list_sends_its_filters() {
     let server = Server::start(PRIVATE, |_| stand_in::json(200, &json!([]))).await;
@@ -263,7 +263,7 @@ fn url_query(seen: &Seen) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-// The contract of ghIssue: one issue, with comments if the call requests them.
+// The contract of ghIssue: an issue is returned with its text, and with comments if the call requests them.
 #[tokio::test]
 async fn issue_has_its_text_and_comments() {
     let server = Server::start(PRIVATE, |seen| {
@@ -297,7 +297,7 @@ async fn issue_has_its_text_and_comments() {
     }
 }
 
-// Issue 17: the token is not sent to a next page of another origin.
+// Issue 17: the token is not sent to a next page on a different origin.
 #[tokio::test]
 async fn next_page_of_another_origin_is_refused() {
     let other = Server::start(OTHER, |_| stand_in::json(200, &json!([]))).await;
@@ -414,7 +414,7 @@ async fn dropped_labels_are_reported() {
     );
 }
 
-// Issue 17: a repository cannot lead to another path of the API.
+// Issue 17: the argument `repo` cannot lead to a different path of the API.
 #[tokio::test]
 async fn repository_stays_in_its_path() {
     let server = Server::start(PRIVATE, |_| stand_in::json(200, &json!([]))).await;
@@ -452,7 +452,7 @@ async fn reading_needs_no_token() {
     assert_eq!(server.seen()[0].header("authorization"), None);
 }
 
-// Issue 17: the audit stores texts by their length.
+// Issue 17: the audit stores the length of each text instead of the text.
 #[tokio::test]
 async fn audit_has_the_length_of_texts() {
     let server = Server::start(PRIVATE, |_| stand_in::json(201, &item(17))).await;
@@ -488,7 +488,7 @@ fn trial(tool: &'static str, arguments: Value, success: &Value, reads: bool) -> 
     }
 }
 
-// Issue 17: faults at every step of a request.
+// Issue 17: faults are reported at every step of a request.
 #[tokio::test]
 async fn faults_are_reported() {
     let number = json!({"repo": "acme/site", "number": 17});

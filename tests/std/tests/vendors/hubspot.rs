@@ -264,7 +264,7 @@ fn value<'a>(record: &'a Value, name: &str) -> &'a Value {
         .unwrap()["value"]
 }
 
-// The contract of hubspotContact: strict definitions, effects by action; S1-50: all tools need `hubspot_api_key`.
+// The contract of hubspotContact: the definitions are strict, and the hints of a tool depend on its action. S1-50: all tools need `hubspot_api_key`.
 #[test]
 fn definitions_pass_the_test_kit() {
     let hints = |read_only, destructive, idempotent| Hints {
@@ -307,7 +307,7 @@ fn definitions_pass_the_test_kit() {
     );
 }
 
-// The contract of hubspotContact: create, update and search a contact, with names, phone, email and custom properties.
+// The contract of hubspotContact: a contact with names, phone, email and custom properties is created, updated and found.
 #[tokio::test]
 async fn contact_is_created_updated_and_found() {
     let server = account().await;
@@ -336,7 +336,7 @@ async fn contact_is_created_updated_and_found() {
         "PUT /crm/v4/objects/contacts/500/associations/default/companies/98 HTTP/1.1"
     );
     assert_eq!(seen[2].line, "PATCH /crm/v3/objects/contacts/500 HTTP/1.1");
-    // Only the company changes.
+    // This call changes only the company.
     let only = json!({"contact_id": "500", "company_id": "98"});
     let updated = output(&call(&server, "update_hubspot_contact", only).await);
     assert_eq!(value(&updated, "lifecyclestage"), "customer");
@@ -358,7 +358,7 @@ async fn contact_is_created_updated_and_found() {
     );
 }
 
-// The contract of hubspotContact: each of the nine operators.
+// The contract of hubspotContact: each of the nine operators filters the records.
 #[tokio::test]
 async fn each_operator_filters() {
     let server = account().await;
@@ -399,7 +399,7 @@ async fn each_operator_filters() {
     let both = json!([{"property": "n", "operator": "gt", "value": "1"}, {"property": "n", "operator": "lt", "value": "4"}]);
     let found = output(&call(&server, "search_hubspot_contacts", json!({"filters": both})).await);
     assert_eq!(found["total"], 2);
-    // A value is required, or not possible, depending on the operator.
+    // Depending on the operator, a value is required or forbidden.
     let before = server.seen().len();
     for (operator, value) in [
         ("eq", json!("")),
@@ -422,7 +422,8 @@ async fn each_operator_filters() {
     assert_eq!(server.seen().len(), before);
 }
 
-// The contract of hubspotContact: limit (10, at most 100) and after → next_after, over three pages.
+// The contract of hubspotContact: a page has at most `limit` records (10 by default, at most 100), and `next_after` of a page is `after` of the next
+// page.
 #[tokio::test]
 async fn pages_are_followed_with_after() {
     let server = account().await;
@@ -543,7 +544,7 @@ async fn error_of_hubspot_has_its_category() {
     assert_eq!(server.seen().len(), before);
 }
 
-// Issue 17: the audit stores names of properties, and values by their length.
+// Issue 17: the audit stores the names of properties, and the length of each value instead of the value.
 #[tokio::test]
 async fn audit_has_the_length_of_values() {
     let server = account().await;
@@ -579,7 +580,8 @@ fn trial(tool: &'static str, arguments: Value, success: &Value, reads: bool) -> 
     }
 }
 
-// The contract of hubspotContact: 429 is repeated three times and `Retry-After` is obeyed; faults at every step of a request.
+// The contract of hubspotContact: a request that gets the status 429 is repeated up to three times, after the wait in `Retry-After`. Faults are
+// reported at every step of a request.
 #[tokio::test]
 async fn faults_are_reported() {
     let found = json!({"total": 0, "results": []});

@@ -101,7 +101,8 @@ fn definition_passes_the_test_kit() {
     );
 }
 
-// The contract of slackPostMessage: channel (#name, C…, U…) and message → success, channel, message_length.
+// The contract of slackPostMessage: a message is posted to a channel (`#name`, `C…` or `U…`), and the result has `success`, `channel` and
+// `message_length`.
 #[tokio::test]
 async fn message_is_posted_to_names_and_ids() {
     let server = Server::start(PRIVATE, slack).await;
@@ -284,7 +285,7 @@ async fn error_of_slack_has_its_code() {
     );
 }
 
-// Issue 17: faults at every step of a request.
+// Issue 17: faults are reported at every step of a request.
 #[tokio::test]
 async fn faults_are_reported() {
     faults::run(&Trial {

@@ -167,7 +167,8 @@ fn only_turns_of_whatsapp_have_the_tool() {
     assert!(!has(channel("whatsapp"), &without));
 }
 
-// The contract of send_whatsapp_template: content_sid and positional variables → replyHandled, replyText, messageSid.
+// The contract of send_whatsapp_template: the arguments are `content_sid` and positional variables, and the result has `replyHandled`, `replyText`
+// and `messageSid`.
 #[tokio::test]
 async fn template_is_sent_to_the_person_who_wrote() {
     let server = Server::start(PRIVATE, twilio).await;
@@ -343,7 +344,7 @@ async fn audit_has_the_length_of_variables() {
     assert!(text.contains(TEMPLATE), "{text}");
 }
 
-// Issue 17: faults at every step of a request.
+// Issue 17: faults are reported at every step of a request.
 #[tokio::test]
 async fn faults_are_reported() {
     faults::run(&Trial {

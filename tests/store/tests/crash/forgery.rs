@@ -75,7 +75,7 @@ impl Start {
     }
 }
 
-/// The child process. It reads one token per line, submits it, and prints the result.
+/// Runs in the child process: reads one token per line, submits it, and prints the result.
 #[tokio::test]
 #[ignore = "other tests start it as a child process"]
 async fn submits() {

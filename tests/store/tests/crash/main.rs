@@ -39,7 +39,7 @@ const JOB: &str = "TOOL_STORE_TEST_JOB";
 /// The number of parallel rounds.
 const WORKERS: usize = 3;
 
-/// The child process: drives a script on the files of a folder until the script ends or the process dies.
+/// Runs in the child process: drives a script on the files of a folder until the script ends or the process dies.
 #[tokio::test]
 #[ignore = "other tests start it as a child process"]
 async fn child() {

@@ -11,7 +11,7 @@ pub(crate) struct Open {
     pub(crate) text: String,
 }
 
-/// What a client shows after a number of events.
+/// The state that a client shows after a number of events.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fold {
     /// The messages, the results, and the other events, in order.

@@ -112,7 +112,7 @@ fn runtime<S: State>(store: &S, gate: &Gate, script: &Script) -> AgentRuntime {
 pub(crate) trait State: Store + ThreadEventStore + ChildStore + Clone {}
 impl<S: Store + ThreadEventStore + ChildStore + Clone> State for S {}
 
-/// Reads a thread until its last run was answered.
+/// Reads a thread until a run has ended with a reply.
 fn follow(
     events: &StoredEvents,
     thread: &ThreadId,
@@ -134,7 +134,7 @@ fn follow(
     })
 }
 
-/// Reads all that is stored now.
+/// Reads all events that are stored now. Returns them with the cursor of the last event.
 async fn snapshot(events: &StoredEvents, thread: &ThreadId) -> (Vec<AgentEvent>, EventCursor) {
     let (mut all, mut cursor) = (Vec::new(), EventCursor::START);
     loop {
@@ -142,7 +142,7 @@ async fn snapshot(events: &StoredEvents, thread: &ThreadId) -> (Vec<AgentEvent>,
         let Some(last) = read.last() else {
             return (all, cursor);
         };
-        // The cursor survives its text form, with which clients send it.
+        // Clients send a cursor as text, so the test converts each cursor to text and back.
         cursor = last.cursor.to_string().parse().unwrap();
         all.extend(read.into_iter().map(|followed| followed.event));
     }
@@ -173,8 +173,8 @@ async fn driven(runtime: AgentRuntime, gate: Gate, cx: ToolContext) -> Vec<Agent
     live
 }
 
-/// A reader that joins at any point of a turn sees a legal stream, whose state is the state of a reader from the beginning. So does a reader that resumes
-/// from the cursor of what it has read.
+/// A reader that joins at any point of a turn sees a legal stream, whose state is the state of a reader from the beginning. A reader that resumes
+/// from its cursor sees the same.
 pub(crate) async fn readers_see_the_same_turn<S: State>(writer: S, reader: S) {
     let keys = KeyRing::new("k1", vec![7; 32]).unwrap();
     let approvals = Approvals::builder(writer.clone())
@@ -201,7 +201,7 @@ pub(crate) async fn readers_see_the_same_turn<S: State>(writer: S, reader: S) {
 
     let driver = tokio::spawn(driven(runtime.clone(), gate.clone(), cx.clone()));
 
-    // The pieces of the turn. At each piece, new readers start, and then the model continues.
+    // At each piece of the turn, new readers start, and then the model continues.
     let (mut late, mut resumed, mut snapshots) = (Vec::new(), Vec::new(), Vec::new());
     for expected in [
         "I ",

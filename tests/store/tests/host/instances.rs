@@ -20,7 +20,7 @@ fn own() -> InstanceId {
     InstanceId::new("acme", "support")
 }
 
-/// The child process: enables the tool, or disables it if it is enabled.
+/// Runs in the child process: enables the tool, or disables it if it is enabled.
 #[tokio::test]
 #[ignore = "another test starts it as a child process"]
 async fn child() {

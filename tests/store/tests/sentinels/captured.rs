@@ -40,7 +40,7 @@ impl Entry {
         }
     }
 
-    /// An event, which has no workspace. The events of a stream belong to its conversation.
+    /// Creates the entry of an event, which has no workspace. The events of a stream belong to its conversation.
     pub(crate) fn event(root: Option<&ThreadId>, event: &AgentEvent) -> Self {
         Self {
             text: format!("event {}", serde_json::to_string(event).unwrap()),

@@ -1,4 +1,5 @@
-//! Tests that agents write no secrets, scoped variables or files of other threads: not in requests, messages, logs, events, rows or database files.
+//! Tests that secrets, scoped variables and files of other threads do not appear in the requests, messages, logs, events, rows and database files of
+//! agents.
 //!
 //! This is a separate program, because it sets the log subscriber of the process.
 
@@ -120,7 +121,7 @@ impl Tenant {
         runtime.idle().await;
     }
 
-    /// The messages and answers of the user.
+    /// Sends the messages and answers of the user.
     async fn talk(&self, runtime: &AgentRuntime, vault: &Vault, captured: &Captured, path: &str) {
         let message = format!("{} Please read {path}.", self.said.text());
         self.say(runtime, captured, message).await;
@@ -138,7 +139,7 @@ impl Tenant {
         self.say(runtime, captured, "And now?".to_owned()).await;
     }
 
-    /// The sentinels that no entry may contain in any spelling.
+    /// Returns the sentinels that no entry may contain in any spelling.
     fn hidden(&self) -> [&Sentinel; 5] {
         [
             &self.token,

@@ -62,7 +62,7 @@ fn escaped(text: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// Returns the text with JSON escapes, also for letters outside ASCII.
+/// Returns the text with JSON escapes, including escapes of letters outside ASCII.
 fn ascii(text: &str) -> String {
     let mut ascii = String::new();
     for c in escaped(text).chars() {
@@ -95,7 +95,7 @@ fn base64_at(text: &str, offset: usize, engine: &base64::engine::GeneralPurpose)
     bytes.extend_from_slice(text.as_bytes());
     bytes.extend_from_slice(b"xx");
     let encoded = engine.encode(&bytes);
-    // The first group also depends on the bytes before the text, and the last groups on those after it.
+    // The first group also depends on the bytes before the text, and the last groups also depend on the bytes after it.
     encoded[4..encoded.len() - 8].to_owned()
 }
 

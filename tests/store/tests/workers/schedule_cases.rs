@@ -16,7 +16,7 @@ use crate::schedule::{JOB, Job, LONG, SHORT, Schedules};
 /// The time that a test waits for a change.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The distance of the due times of a repeated task.
+/// The interval between the due times of a repeated task, in milliseconds.
 const EVERY: u64 = 400;
 
 fn id(name: &str) -> TaskId {
@@ -83,7 +83,7 @@ impl<S: Schedules> Stage<S> {
             .count()
     }
 
-    /// Three processes run 12 tasks of one time and one repeated task: each run happens once.
+    /// Three processes run 12 one-time tasks and one repeated task. Each run happens once.
     async fn three_processes_share_the_runs(&self) {
         let now = Timestamp::now();
         let names: Vec<String> = (0..12).map(|number| format!("once-{number}")).collect();

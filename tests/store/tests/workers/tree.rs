@@ -24,8 +24,8 @@ use crate::work::{POLL, State};
 
 const JOB: &str = "TOOL_STORE_TEST_TREE";
 
-/// The lease of claims, runs and effects. It is much longer than a busy machine stops a process, because a process that loses a lease drops its calls, and their
-/// results then say so.
+/// The lease of claims, runs and effects. It is much longer than any pause of a process on a busy machine. A process that loses a lease drops its
+/// calls, and the results of these calls report the loss.
 pub(crate) const LEASE: Duration = Duration::from_secs(8);
 
 /// The arguments of a worker process.
@@ -65,17 +65,17 @@ impl Job {
     }
 }
 
-/// The conversation of a version of the agents.
+/// Returns the conversation of a version of the agents.
 pub(crate) fn conversation(version: u32) -> String {
     format!("tree-{version}")
 }
 
-/// The file with the effects of a conversation.
+/// Returns the file with the effects of a conversation.
 pub(crate) fn effects(folder: &Path, conversation: &str) -> PathBuf {
     folder.join(format!("effects-{conversation}"))
 }
 
-/// The file with the points that the process of a conversation has passed.
+/// Returns the file with the points that the process of a conversation has passed.
 pub(crate) fn points(folder: &Path, version: u32) -> PathBuf {
     folder.join(format!("points-{version}"))
 }
@@ -105,7 +105,7 @@ impl Process {
         }
     }
 
-    /// Has an effect.
+    /// Records the effect `name`, with a point before and after it.
     fn make(&self, name: &str, key: &str) {
         self.point("before an effect");
         let file = effects(&self.job.folder, &self.root);
@@ -138,7 +138,7 @@ async fn publish(
     "published".to_owned()
 }
 
-/// The tools with effects.
+/// Returns the tools with effects.
 pub(crate) fn tools() -> Toolset {
     toolset![post, publish]
 }

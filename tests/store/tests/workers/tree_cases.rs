@@ -236,7 +236,7 @@ async fn killed_at_every_point(stage: &Stage<impl State>) {
         .filter(|died| std::future::ready(*died))
         .count()
         .await;
-    // The order of the tasks differs between runs, so the number of points does too, and a process may end its turn before its point.
+    // The order of the tasks differs between runs. The number of points therefore differs too, and a process may end its turn before its point.
     let most = passed.len();
     assert!(died * 3 >= most * 2, "{died} of {most} processes died");
     let mut survivor = Worker::start_with(stage.job(deaths.clone().collect(), 0).variable());

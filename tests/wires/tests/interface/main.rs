@@ -144,12 +144,12 @@ async fn drive(package: &str) -> Ran {
     Ok(())
 }
 
-// S2-14, S2-15, S2-18, S2-21: approvals, resumed turns and progress in the newest version of the AI SDK.
+// S2-14, S2-15, S2-18, S2-21: the newest version of the AI SDK shows approvals, resumed turns and progress.
 async fn version_7_case() -> Ran {
     drive("ai").await
 }
 
-// S2-14, S2-15, S2-18, S2-21: approvals, resumed turns and progress in the previous version, whose approvals have no reasons.
+// S2-14, S2-15, S2-18, S2-21: the previous version shows approvals, resumed turns and progress. Its approvals have no reasons.
 async fn version_6_case() -> Ran {
     drive("ai-6").await
 }

@@ -386,7 +386,7 @@ async fn requests_of_http_models_are_accepted_by_the_vendor_clients_case() -> Ra
         let mut cx = ToolContext::builder()
             .workspace("acme")
             .conversation("main");
-        // Google's client takes the format as an argument, too.
+        // Google's client also takes the format as an argument.
         if provider != Provider::Gemini {
             cx = cx.with(OutputFormat::new::<Weather>().unwrap());
         }

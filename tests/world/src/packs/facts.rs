@@ -14,14 +14,14 @@ use super::{ByUser, Plan};
 /// A remembered text: the workspace, the agent (empty for all agents) and the topic.
 pub(super) type Text = (String, String, u32);
 
-/// What the simulator records.
+/// The data that the simulator records.
 #[derive(Default)]
 pub(super) struct Facts {
     /// The texts whose tool has returned a success.
     pub(super) remembered: BTreeSet<Text>,
     /// The workspaces whose memories were removed.
     pub(super) cleared: BTreeSet<String>,
-    /// How often each node of a plan was completed, by the workspace, the conversation, the number of the run and the node.
+    /// The number of times that each node of a plan was completed, by the workspace, the conversation, the number of the run and the node.
     pub(super) completed: BTreeMap<(String, String, u64, String), u32>,
     /// The tasks of each user.
     pub(super) tasks: ByUser<Vec<TaskId>>,

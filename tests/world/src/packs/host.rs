@@ -26,7 +26,7 @@ use crate::store::{HostStore, Shared};
 use super::facts::{Seen, Text, scope_of, text};
 use super::runner::Runner;
 
-/// How long an executor holds a task of a plan.
+/// The lease of an executor on a task of a plan.
 const LEASE: Duration = Duration::from_mins(1);
 
 /// A host in one process.
@@ -46,7 +46,7 @@ pub(super) fn thread(who: &User) -> Option<ThreadId> {
     ThreadId::new(&*who.tenant, &*who.conversation).ok()
 }
 
-/// A plan with four tasks: two of them can be done at the same time.
+/// Returns the draft of a plan with four tasks. Two of them can be done at the same time.
 fn draft() -> Value {
     let node = |id: &str| {
         json!({

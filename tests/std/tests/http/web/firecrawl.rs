@@ -84,7 +84,7 @@ async fn fetch(cx: &ToolContext, arguments: Value) -> CallResult {
     toolset![fetch_webpage].call(call, cx).await
 }
 
-// The contract of searchWeb via Firecrawl: query and limit → ranked results with citations.
+// The contract of searchWeb via Firecrawl: a search with a query and a limit returns ranked results with citations.
 #[tokio::test]
 async fn firecrawl_searches_the_web() {
     let server = Server::start(PRIVATE, firecrawl).await;
@@ -106,7 +106,7 @@ async fn firecrawl_searches_the_web() {
     );
 }
 
-// The contract of fetchWebpage via Firecrawl: url → url, title, markdown, truncated, citation.
+// The contract of fetchWebpage via Firecrawl: a page is returned with its URL, title, Markdown, the flag `truncated` and a citation.
 #[tokio::test]
 async fn firecrawl_reads_a_page() {
     let server = Server::start(PRIVATE, firecrawl).await;
@@ -138,7 +138,7 @@ async fn firecrawl_reads_a_page() {
     );
     let body: Value = serde_json::from_str(&server.seen()[0].body).unwrap();
     assert_eq!(body["url"], "https://public.example/lamps");
-    // A URL that the guard refuses is not passed on.
+    // A URL that the guard refuses is not sent to the service.
     for url in [
         "http://127.0.0.1/",
         "http://metadata.google.internal/",
@@ -150,7 +150,7 @@ async fn firecrawl_reads_a_page() {
     assert_eq!(server.seen().len(), 1);
 }
 
-// The contract of fetchWebpage via Firecrawl: errors of the service and of the page.
+// The contract of fetchWebpage via Firecrawl: errors of the service and error statuses of the page are reported.
 #[tokio::test]
 async fn errors_of_firecrawl_are_reported() {
     let server = Server::start(PRIVATE, firecrawl).await;
@@ -177,7 +177,7 @@ async fn errors_of_firecrawl_are_reported() {
         assert_eq!(error.kind(), kind, "{path}");
         assert!(error.model_text().contains(says), "{}", error.model_text());
     }
-    // Without a key, and with the key of another host.
+    // Calls without a key, or with the key of a different host, fail without showing a key.
     let service = Firecrawl::at(server.url("127.0.0.1", ""));
     let no_key = ToolContext::builder()
         .with(Pages::from(service))
