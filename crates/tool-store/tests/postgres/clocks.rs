@@ -42,9 +42,9 @@ impl Env for Skewed {
 }
 
 /// A host with its own clock.
-struct Host {
+pub(crate) struct Host {
     env: Arc<Skewed>,
-    store: PostgresStore,
+    pub(crate) store: PostgresStore,
 }
 
 /// A future of a host: each poll runs in the environment of the host.
@@ -61,13 +61,18 @@ impl<F: Future> Future for OnHost<F> {
 
 impl Host {
     async fn new(database: &Database, skew: i64) -> Self {
+        Self::of(database.options().open().await.unwrap(), skew)
+    }
+
+    /// Returns a host whose clock differs by a number of milliseconds.
+    pub(crate) fn of(store: PostgresStore, skew: i64) -> Self {
         Self {
             env: Arc::new(Skewed(skew)),
-            store: database.options().open().await.unwrap(),
+            store,
         }
     }
 
-    fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         self.env.now()
     }
 
@@ -75,7 +80,7 @@ impl Host {
         self.now().plus(Duration::from_millis(millis))
     }
 
-    async fn run<F: Future>(&self, call: F) -> F::Output {
+    pub(crate) async fn run<F: Future>(&self, call: F) -> F::Output {
         OnHost(self.env.clone(), Box::pin(call)).await
     }
 }
