@@ -84,12 +84,12 @@ impl Calls {
         arguments: String,
     ) -> Result<(), &'static str> {
         if !self.callable.names.contains_key(&name) {
-            return Err("a call of an unknown tool");
+            return Err("the process called an unknown tool");
         }
         self.left = self
             .left
             .checked_sub(1)
-            .ok_or("more calls than the run may make")?;
+            .ok_or("the number of calls exceeds the limit of the run")?;
         self.waiting.push_back(PendingCall {
             id,
             name,

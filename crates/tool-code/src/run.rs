@@ -213,7 +213,7 @@ impl Run {
                 said.bytes = said.bytes.saturating_add(text.len() + LINE);
                 // The last line may be longer, because the engine appends `…` to a line that it cuts.
                 if said.bytes > self.limits.logs.saturating_add(1024) {
-                    return Err("more log than the run may write");
+                    return Err("the log exceeds the limit of the run");
                 }
                 let log = Log { level, text };
                 self.cx.progress(&log);
@@ -221,11 +221,11 @@ impl Run {
             }
             ToHost::Report { value } => {
                 if said.reports.len() >= self.limits.reports {
-                    return Err("more reports than the run may make");
+                    return Err("the number of reports exceeds the limit of the run");
                 }
                 said.values += value.get().len();
                 if said.values > self.limits.result {
-                    return Err("longer reports than the run may make");
+                    return Err("the reports exceed the result limit of the run");
                 }
                 said.reports.push(value);
             }
@@ -240,13 +240,13 @@ impl Run {
         const ERROR: usize = 32 << 10;
         let result = done.result.as_ref().map_or(0, |result| result.get().len());
         if said.values + result > self.limits.result {
-            return Err("a longer result than the run may have");
+            return Err("the result and the reports exceed the result limit of the run");
         }
         let error = done.error.as_ref().map_or(0, |error| {
             error.name.len() + error.message.len() + error.stack.as_ref().map_or(0, String::len)
         });
         if error > ERROR {
-            return Err("a longer error than the run may have");
+            return Err("the error exceeds 32 KiB");
         }
         Ok(())
     }

@@ -158,7 +158,9 @@ impl Problem {
     pub(crate) fn missing(what: &str) -> Self {
         Self::new(
             Kind::NotFound,
-            format!("the workspace has no such {what}, list them to see those that exist"),
+            format!(
+                "the workspace does not have this {what}: read the list to find an existing one"
+            ),
         )
     }
 

@@ -100,7 +100,7 @@ impl Live {
             self.read(&mut since).await.map_err(|error| {
                 ToolError::of(
                     ErrorKind::Unavailable,
-                    "the tool is not available: its server cannot be asked whether it has changed",
+                    "the tool is not available: the host cannot read the tools of its server to check whether it has changed, try again later",
                 )
                 .operator(error.to_string())
             })?;

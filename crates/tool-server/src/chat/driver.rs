@@ -117,7 +117,7 @@ impl Driver {
         begun.ok_or_else(|| {
             Problem::new(
                 Kind::Conflict,
-                "a run of this conversation continues: read it with `GET …/stream`, stop it with `POST …/stop`, or repeat the request when it has ended",
+                "a run of this conversation is active: read it with `GET …/stream`, stop it with `POST …/stop`, or repeat the request when it has ended",
             )
         })
     }

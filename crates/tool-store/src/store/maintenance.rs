@@ -20,7 +20,7 @@ pub enum Erasure<'a> {
     },
 }
 
-/// How many rows an erasure has changed or removed.
+/// The numbers of rows that an erasure has changed or removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erased {
     /// Messages that were removed.
@@ -76,7 +76,7 @@ pub struct Retention {
     pub switches: Option<Duration>,
 }
 
-/// How many rows a purge has removed.
+/// The numbers of rows that a purge has removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purged {
     /// Audit rows that were removed.
