@@ -1,4 +1,4 @@
-//! Generates the typed tools of the sample.
+//! Build script that generates the typed tools of the sample.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Generates random type definitions. Each type is written twice: to `own.rs` with only `StrictSchema`, and to `twin.rs` with serde's derived
-//! `Deserialize` too. `cases.rs` lists the types.
+//! Build script that generates random type definitions. Each type is written twice: to `own.rs` with only `StrictSchema`, and to `twin.rs` with
+//! serde's derived `Deserialize` too. `cases.rs` lists the types.
 //!
 //! The seed is fixed, so every build has the same types. Types that a rule refuses at compile time are not generated.
 #![allow(

@@ -1,4 +1,4 @@
-//! Checks a text against the schema tree of a scalar type.
+//! A check of a text against the schema tree of a scalar type.
 
 use tool_core::StrictSchema;
 use tool_core::schema::{Constraints, Kind, Schema};

@@ -15,7 +15,7 @@ use tool_store::{
 /// The number of measured searches of a row, each with a different query.
 const QUERIES: u64 = 101;
 
-/// The number of results of a search, for which the tool `search_memory` asks by default.
+/// The number of results of a search: the limit that `search_memory` passes to the store with its default settings.
 const LIMIT: u32 = 20;
 
 /// The number of clusters.

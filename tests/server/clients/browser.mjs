@@ -47,7 +47,7 @@ const play = {
   async approve(id) {
     return answered(id, 'mail');
   },
-  // The same for the calls of a sub-agent.
+  // The same clicks approve and deny calls of a sub-agent.
   async delegate(id) {
     return answered(id, 'delegate');
   },

@@ -1,4 +1,4 @@
-//! `#[schema(deserialize)]` generates a `Deserialize` that follows the rules of the schema.
+//! Tests of `#[schema(deserialize)]`, which generates a `Deserialize` that follows the rules of the schema.
 #![allow(clippy::expect_used, reason = "tests fail by panicking")]
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! `#[schema(json_schema)]` makes strict types usable inside types of `schemars`.
+//! Tests of `#[schema(json_schema)]`, which makes strict types usable inside types of `schemars`.
 #![allow(
     clippy::expect_used,
     dead_code,

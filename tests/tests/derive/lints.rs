@@ -1,4 +1,4 @@
-//! Generated code compiles without warnings under strict lints and with shadowed names.
+//! Tests that generated code compiles without warnings under strict lints and with shadowed names.
 #![forbid(unsafe_code)]
 #![deny(
     warnings,

@@ -1,4 +1,4 @@
-//! Serde attributes: the schema agrees with the values that serde writes and reads.
+//! Tests of serde attributes: the schema agrees with the values that serde writes and reads.
 #![allow(dead_code, reason = "some fields are only read by serde")]
 #![allow(clippy::expect_used, reason = "tests fail by panicking")]
 #![allow(

@@ -1,4 +1,4 @@
-//! Runs the example host with and without telemetry.
+//! Tests of the example host, with and without telemetry.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

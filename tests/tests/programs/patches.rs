@@ -1,4 +1,4 @@
-//! Patches that skip a step of a call must not compile, and patches that reintroduce a fixed fault must apply.
+//! Tests of patches: a patch that skips a step of a call must not compile, and a patch that reintroduces a fixed fault must apply.
 //!
 //! The head of each file in `tests/patches` names the skipped step and the expected compiler error. The compiler checks a copy of `tool-core`,
 //! `tool-macros`, `tool-rules`, `tool-schema` and `tool-store` below the target folder.

@@ -1,4 +1,4 @@
-//! Cargo must refuse a program with two versions of `tool-core`.
+//! Tests that cargo refuses a program with two versions of `tool-core`.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Runs the example of the provider formats with every provider.
+//! Test of the example of the provider formats, with every provider.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! The effects of a tool follow from its parameters and options.
+//! Tests that the effects of a tool follow from its parameters and options.
 
 use tool_core::{Effect, prelude::*};
 

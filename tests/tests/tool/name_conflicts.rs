@@ -1,4 +1,4 @@
-//! Names of the user's items do not collide with names in generated code.
+//! Tests that names of the user's items do not collide with names in generated code.
 
 #![allow(
     dead_code,

@@ -289,7 +289,7 @@ fn store_of(expect: Option<&Expect>, asked: Option<StoreKind>) -> StoreKind {
         .unwrap_or_default()
 }
 
-/// A plan file.
+/// A plan that was read from a file.
 enum Read {
     /// A plan of hosts.
     Hosts(Plan),

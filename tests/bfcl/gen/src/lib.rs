@@ -1,4 +1,4 @@
-//! Generates the source of typed tools from the function definitions of the Berkeley Function Calling Leaderboard.
+//! Generator of the source of typed tools from the function definitions of the Berkeley Function Calling Leaderboard.
 //!
 //! [`sample`] reads the lines, [`shape`] decides whether a definition can be typed and otherwise names the rules that forbid it, [`plan`] names the
 //! tools, and [`render`] writes the source. The build script of `bfcl` calls them.

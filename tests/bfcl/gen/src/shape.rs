@@ -1,4 +1,4 @@
-//! Converts JSON Schemas to shapes of Rust types, or reports the strict-mode rules that they violate.
+//! Conversion of JSON Schemas to shapes of Rust types, and the strict-mode rules that a schema violates.
 
 use tool_import::names;
 pub use tool_import::shape::{Fault, Need, Property, Shape};

@@ -43,7 +43,7 @@ async fn contents(site: &Site, query: &str) -> Vec<String> {
     contents
 }
 
-/// Corrects a memory.
+/// Sends a correction of a memory.
 async fn correct(site: &Site, id: &str, token: &str, body: &Value) -> Answer {
     let path = format!("/v1/memories/{id}");
     site.ask("patch", &path, token, body).await

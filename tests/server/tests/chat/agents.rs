@@ -201,7 +201,7 @@ pub(crate) async fn stream_of_another_process_ends_before_the_next_message() -> 
     Ok(())
 }
 
-// The thread of a sub-agent is driven by its parent, so requests for it are answered like requests for an unknown conversation.
+// The thread of a sub-agent is driven by its parent, so requests for it get the same response as requests for an unknown conversation.
 pub(crate) async fn threads_of_sub_agents_are_not_conversations() -> Ran {
     let host = Host::start(Kind::Agents).await;
     let chunks = host.first.say("main", "delegate").await.chunks();

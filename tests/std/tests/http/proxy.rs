@@ -1,4 +1,4 @@
-//! The client ignores the proxy variables of the environment.
+//! Test that the HTTP client ignores the proxy variables of the environment.
 
 use super::support::{PRIVATE, PUBLIC, Server, client, get, output, text};
 

@@ -7,7 +7,7 @@ use tool_core::prelude::*;
 use tool_core::store::{NewRoomEvent, RoomMessage, ThreadId, Timestamp};
 use tool_std::human::{OutboundChannel, OutboundMessage, Summarizer};
 
-/// A channel that keeps the messages that it was asked to send.
+/// A channel that records the messages that it is asked to send.
 #[derive(Clone, Default)]
 pub(crate) struct Mailbox {
     sent: Arc<Mutex<Vec<OutboundMessage>>>,

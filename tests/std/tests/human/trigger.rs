@@ -63,7 +63,7 @@ fn shipped_tools_are_listed_by_the_kind_of_turn() {
     }
 }
 
-/// A model that answers through the channel, and would then answer again.
+/// A model that answers through the channel. Its next message would be a second answer.
 struct Answers(u32);
 
 impl Model for Answers {

@@ -1,4 +1,4 @@
-//! `HttpEmbedder`, against a local server that checks each request by the documentation of OpenAI's API.
+//! Tests of `HttpEmbedder` with a local server that checks each request against the documentation of OpenAI's API.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};

@@ -1,4 +1,4 @@
-//! Tests of the tools of the pack `memory`, on the store in memory and on SQLite.
+//! Tests of the tools of the pack `memory`, on the in-memory store and on SQLite.
 
 #![allow(
     clippy::unwrap_used,

@@ -101,7 +101,7 @@ async fn cyclic_and_dangling_drafts_are_rejected() {
     );
 }
 
-// S2-39, S2-50: entry nodes exist, begin without an edge to them, and lead to every node.
+// S2-39, S2-50: entry nodes must exist, no edge may lead to them, and every node must be reachable from an entry node.
 #[tokio::test]
 async fn entry_nodes_lead_to_every_node() {
     let plan = || draft(&[task("a"), task("b")], &["a b"]);

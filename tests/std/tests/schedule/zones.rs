@@ -24,7 +24,8 @@ fn dues(timing: &TaskTiming, from: &str, count: usize) -> Vec<Timestamp> {
     dues
 }
 
-/// Schedules with the due times around a change of the clock: zone, expression, start, due times in UTC. Each line names the rule.
+/// Schedules with the due times around a change of the clock: zone, expression, start, due times in UTC. The comment above each schedule states its
+/// rule.
 const CHANGES: [(&str, &str, &str, &[&str]); 11] = [
     // A fixed time in the skipped hour runs at the first instant after it.
     (
@@ -130,7 +131,7 @@ const CHANGES: [(&str, &str, &str, &[&str]); 11] = [
             "2026-10-29T22:00:00Z",
         ],
     ),
-    // A time beside a change runs once.
+    // A time that is close to a change of the clock runs once.
     (
         "Europe/Berlin",
         "0 0 * * *",

@@ -1,4 +1,4 @@
-//! The pack `email`, against the SMTP server aiosmtpd.
+//! Tests of the pack `email` with the SMTP server aiosmtpd.
 
 use std::io::{BufRead as _, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Stdio};

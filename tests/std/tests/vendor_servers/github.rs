@@ -1,4 +1,4 @@
-//! The pack `github`, against GitHub's OpenAPI document of the package `@octokit/openapi`. The responses are the examples of the document.
+//! Tests of the pack `github` with GitHub's OpenAPI document from the package `@octokit/openapi`. The responses are the examples in the document.
 
 use std::sync::{Arc, Mutex};
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::Seen;
 
-/// A document whose servers are at one base path.
+/// An OpenAPI document whose servers have the same base path.
 pub(crate) struct Document(Value);
 
 /// A request that an operation describes.

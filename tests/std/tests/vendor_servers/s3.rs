@@ -1,4 +1,4 @@
-//! The pack `attachments`, against the S3 server moto.
+//! Tests of the pack `attachments` with the S3 server moto.
 
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

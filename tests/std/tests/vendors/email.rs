@@ -1,4 +1,4 @@
-//! The pack `email`: arguments and recipients. `vendor_servers` sends messages to a server.
+//! Tests of the pack `email`: arguments and recipients. The tests in `vendor_servers` send messages to a server.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;

@@ -252,7 +252,7 @@ async fn instances(trial: &Trial) {
     }
 }
 
-/// Decodes Basic authentication.
+/// Returns the user name and the password in a header with Basic authentication.
 fn basic_password(header: &str) -> Option<String> {
     use base64::Engine as _;
     let coded = header.strip_prefix("Basic ")?;

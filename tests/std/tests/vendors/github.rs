@@ -1,4 +1,4 @@
-//! The pack `github`: pages, errors and arguments. `vendor_servers` checks the requests against GitHub's OpenAPI document.
+//! Tests of the pack `github`: pages, errors and arguments. The tests in `vendor_servers` check the requests against GitHub's OpenAPI document.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;

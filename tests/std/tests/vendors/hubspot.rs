@@ -1,4 +1,4 @@
-//! The pack `hubspot`, against a server that keeps contacts and tickets and checks requests as
+//! Tests of the pack `hubspot` with a local server that keeps contacts and tickets and checks requests as
 //! <https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide> and
 //! <https://developers.hubspot.com/docs/api-reference/crm-search-v3/guide> describe them.
 

@@ -1,4 +1,4 @@
-//! The packs of vendors, against local servers that check each request by the vendor's documentation.
+//! Tests of the packs of vendors with local servers, which check each request against the vendor's documentation.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The pack `slack`, against a server that checks requests as <https://docs.slack.dev/reference/methods/chat.postMessage> describes them.
+//! Tests of the pack `slack` with a local server that checks requests as <https://docs.slack.dev/reference/methods/chat.postMessage> describes them.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;

@@ -1,4 +1,4 @@
-//! Parts that the tests of all vendors share.
+//! Helpers that the tests of all vendors share.
 
 use serde_json::Value;
 use tool_core::prelude::*;

@@ -1,4 +1,4 @@
-//! The pack `whatsapp`, against a server that checks requests as <https://www.twilio.com/docs/messaging/api/message-resource> and
+//! Tests of the pack `whatsapp` with a local server that checks requests as <https://www.twilio.com/docs/messaging/api/message-resource> and
 //! <https://www.twilio.com/docs/content/send-templates-created-with-the-content-template-builder> describe them.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const ACCOUNT: &str = "AC0123456789abcdef0123456789abcdef";
 const TOKEN: &str = "0123456789abcdef-auth-token";
 const TEMPLATE: &str = "HXb5b62575e6e4ff6129ad7c8efe1f983e";
 
-/// Decodes a form.
+/// Decodes the form fields in the body of a request.
 fn form(seen: &Seen) -> BTreeMap<String, String> {
     assert_eq!(
         seen.header("content-type"),
@@ -200,7 +200,7 @@ async fn template_is_sent_to_the_person_who_wrote() {
     }
 }
 
-/// A model that answers with a template, and would then answer again.
+/// A model that answers with a template. Its next message would be a second answer.
 struct Answers(u32);
 
 impl Model for Answers {

@@ -1,4 +1,4 @@
-//! Firecrawl as a search engine and as a reader of pages, against a server that checks requests as
+//! Tests of Firecrawl as a search engine and as a reader of pages, with a local server that checks requests as
 //! <https://docs.firecrawl.dev/api-reference/endpoint/search> and <https://docs.firecrawl.dev/api-reference/endpoint/scrape> describe them.
 
 use serde_json::{Value, json};
