@@ -20,9 +20,9 @@ pub(crate) use chunks::finish;
 pub(crate) use codes::blocks;
 #[cfg(test)]
 pub(crate) use codes::embeddings;
-pub(crate) use embedding::{
-    claim_embedding, finish_embedding, nearest, ready_to_embed, renew_embeddings,
-};
+#[cfg(all(feature = "postgres", feature = "suite"))]
+pub(crate) use embedding::ready_to_embed;
+pub(crate) use embedding::{claim_embedding, finish_embedding, nearest, renew_embeddings};
 #[cfg(any(test, all(feature = "postgres", feature = "suite")))]
 pub(crate) use search::candidates;
 #[cfg(test)]

@@ -18,12 +18,12 @@ mod vector;
 #[cfg(test)]
 pub(crate) use vector::hits;
 #[cfg(feature = "sqlite")]
-pub(crate) use vector::read_vector;
+pub(crate) use vector::put_vector;
 use vector::similar;
 #[cfg(all(feature = "postgres", feature = "suite"))]
 pub(crate) use vector::unembedded_listing;
 pub(crate) use vector::{
-    VectorChange, VectorLookup, VectorReader, embed, nearest_memories, put_vector, unembedded,
+    VectorChange, VectorLookup, VectorReader, embed, nearest_memories, read_vector, unembedded,
 };
 
 const TABLE: &str = "memory";

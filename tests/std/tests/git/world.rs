@@ -186,7 +186,10 @@ pub(crate) fn tree(folder: &Path) -> BTreeMap<PathBuf, u32> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let meta = entry.metadata().unwrap();
+            // Git may remove a file while the folder is read.
+            let Ok(meta) = entry.metadata() else {
+                continue;
+            };
             if meta.is_dir() {
                 folders.push(entry.path());
             }
