@@ -1,7 +1,6 @@
 //! Helpers that run cargo on a workspace like an editor, and read the messages of rustc.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 
@@ -50,7 +49,7 @@ pub fn cargo(folder: &str, workspace: &Path, arguments: &[&str]) -> std::io::Res
     // Use trybuild's target folder, so that dependencies are built once.
     let target = Path::new(folder).with_file_name("tests/trybuild");
     let (command, rest) = arguments.split_at(1);
-    let output = Command::new(env!("CARGO"))
+    let output = tool_tests::cargo::command()
         .args(command)
         .args([
             "--offline",

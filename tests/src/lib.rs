@@ -1,6 +1,7 @@
 //! Helpers that several test programs share.
 
 pub mod admits;
+pub mod cargo;
 pub mod lint;
 pub mod sources;
 pub mod spelling;

@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 use tool_tests::sources::each_source;
@@ -14,7 +13,7 @@ use crate::capabilities::has_attribute;
 
 /// Returns all packages of the workspace.
 fn all_packages() -> Vec<Value> {
-    let mut cargo = Command::new(env!("CARGO"));
+    let mut cargo = tool_tests::cargo::command();
     cargo
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
         .args([
@@ -96,7 +95,7 @@ fn each_package_has_complete_metadata() {
 /// Returns the folder of a package, and the files that cargo packages.
 fn files(package: &Value) -> (PathBuf, BTreeSet<PathBuf>) {
     let manifest = Path::new(package["manifest_path"].as_str().unwrap());
-    let listed = Command::new(env!("CARGO"))
+    let listed = tool_tests::cargo::command()
         .args([
             "package",
             "--list",

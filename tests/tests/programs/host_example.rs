@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 /// A lock for the example's binary. Both builds have the same file name, so only one of them may be built and run at a time.
@@ -11,7 +10,7 @@ static PROGRAM: Mutex<()> = Mutex::new(());
 /// Runs the host with additional arguments for cargo, and returns its output and its log.
 fn run(arguments: &[&str]) -> (String, String) {
     let _alone = PROGRAM.lock().unwrap_or_else(PoisonError::into_inner);
-    let output = Command::new(env!("CARGO"))
+    let output = tool_tests::cargo::command()
         // Without `-p`, cargo uses the features of the whole workspace, for which the dependencies are already built.
         .args(["run", "--quiet", "--locked", "--example", "host"])
         .args(arguments)

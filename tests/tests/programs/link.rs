@@ -22,7 +22,7 @@ fn workspace() -> &'static Path {
         fs::copy(repository.join("Cargo.lock"), copy.join("Cargo.lock"))
             .expect("the lock file can be copied");
         // Run cargo once before the parallel builds, to remove unused entries from the lock file.
-        let output = Command::new(env!("CARGO"))
+        let output = tool_tests::cargo::command()
             .args(["metadata", "--offline", "--format-version", "1"])
             .current_dir(&copy)
             .output()
@@ -65,7 +65,7 @@ fn built() -> &'static Path {
         // All tests that run cargo share trybuild's target folder, so that dependencies are built once.
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests/trybuild");
         let build = |profile: &str| {
-            Command::new(env!("CARGO"))
+            tool_tests::cargo::command()
                 .args([
                     "build",
                     "--quiet",

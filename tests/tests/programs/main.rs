@@ -2,6 +2,7 @@
 
 mod host_example;
 mod link;
+mod nested;
 mod patches;
 mod versions;
 mod wire_example;

@@ -104,7 +104,7 @@ fn restored(copy: &Path) {
 
 /// Returns the code and the text of each compiler error. The text includes the source lines of the error.
 fn errors(copy: &Path) -> Vec<(String, String)> {
-    let output = Command::new(env!("CARGO"))
+    let output = tool_tests::cargo::command()
         .args(["check", "--offline", "--package", "tool-core", "--lib"])
         .args(["--no-default-features", "--features", "host"])
         .args(["--message-format", "json", "--target-dir"])

@@ -8,7 +8,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 use tool_tests::sources::each_source;
@@ -20,7 +19,7 @@ fn root() -> &'static Path {
 
 /// Returns the version and the value of `links` in the manifest of `tool-core`.
 fn core() -> (String, Value) {
-    let output = Command::new(env!("CARGO"))
+    let output = tool_tests::cargo::command()
         .current_dir(root())
         .args([
             "metadata",
@@ -83,7 +82,7 @@ fn refusal(links: &Value, pack: &str, host: &str) -> Option<String> {
         on(host)
     );
     package(&place.join("my-host"), "my-host", "1.0.0", &rest);
-    let output = Command::new(env!("CARGO"))
+    let output = tool_tests::cargo::command()
         .current_dir(place.join("my-host"))
         .args(["tree", "--offline", "--color", "never"])
         .output()

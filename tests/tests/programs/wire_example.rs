@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::process::Command;
-
 #[test]
 fn one_loop_works_with_every_provider() {
-    let output = Command::new(env!("CARGO"))
+    let output = tool_tests::cargo::command()
         // Without `-p`, cargo uses the features of the whole workspace, for which the dependencies are already built.
         .args(["run", "--quiet", "--locked", "--example", "wire"])
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))

@@ -50,6 +50,7 @@ fn without_network(mut command: Command, folder: &Path) -> Command {
         .env("CARGO_NET_OFFLINE", "true")
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env_remove("RUSTFLAGS");
+    tool_tests::cargo::remove_variables(&mut command);
     command
 }
 

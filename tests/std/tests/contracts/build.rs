@@ -8,7 +8,7 @@ use test_support::{Missing, Ran};
 
 /// Returns the names of `tool-contracts` and of its dependencies with these features. `edges` selects the kinds of dependencies.
 fn tree(features: &str, edges: &str) -> BTreeSet<String> {
-    let tree = Command::new(env!("CARGO"))
+    let tree = tool_tests::cargo::command()
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         // The setting would add the features that other packages enable.
         .env_remove("CARGO_RESOLVER_FEATURE_UNIFICATION")
@@ -62,7 +62,7 @@ pub(crate) fn contracts_build_for_web_assembly_case() -> Ran {
         let install = format!("the target {TARGET}: `rustup target add {TARGET}`");
         return Err(Missing::new(install));
     }
-    let check = Command::new(env!("CARGO"))
+    let check = tool_tests::cargo::command()
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env_remove("CARGO_RESOLVER_FEATURE_UNIFICATION")
         .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))

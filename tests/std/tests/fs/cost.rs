@@ -5,14 +5,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
 use std::sync::LazyLock;
 
 use serde_json::Value;
 
 /// Returns the package and its dependencies without dev-dependencies, in the versions of the lock file. `None` means the default features.
 fn tree(package: &str, features: Option<&str>) -> BTreeSet<String> {
-    let mut cargo = Command::new(env!("CARGO"));
+    let mut cargo = tool_tests::cargo::command();
     cargo.args(["tree", "--offline", "--locked", "-e", "no-dev"]);
     cargo.args(["--prefix", "none", "--no-dedupe"]);
     cargo.args(["-p", package, "--format", "{p}"]);
@@ -90,7 +89,7 @@ fn default_features_build_only_the_file_pack() {
 
 /// Returns the features of `tool-std`, sorted.
 fn features() -> Vec<String> {
-    let metadata = Command::new(env!("CARGO"))
+    let metadata = tool_tests::cargo::command()
         .args(["metadata", "--no-deps", "--offline"])
         .args(["--format-version", "1"])
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
