@@ -295,8 +295,8 @@ pub enum TaskOutcome {
     Succeeded,
     /// The turn waits for a person. The run has ended, and does not count as an error.
     Waiting(String),
-    /// The attempt has failed. The run is attempted again after the time `retry`. If the task now has too many errors, the run fails instead, and the
-    /// task is switched off.
+    /// The attempt has failed. The run is attempted again after the time `retry`. If the task now has too many errors or was switched off, the run fails
+    /// instead, and the task is switched off.
     Failed {
         /// The error, for people.
         error: String,
@@ -357,7 +357,8 @@ pub trait ScheduleStore: Send + Sync + 'static {
         expected: u64,
     ) -> StoreFuture<'a, Option<TaskRow>>;
 
-    /// Requests a run of a task as soon as possible, even if the task is switched off. Returns the row; `None` if it does not exist.
+    /// Requests a run of a task as soon as possible, even if the task is switched off: then the run is attempted once. Returns the row; `None` if it does
+    /// not exist.
     fn request_task_run<'a>(
         &'a self,
         id: &'a TaskId,

@@ -347,6 +347,60 @@ tests! {
         assert_eq!((row(store, "a").await.enabled, runs(store, "a").await), (false, vec![(200, TaskRunState::Failed, 3)]));
     }
 
+    // A task that is switched off during an attempt is not attempted again, whether the attempt fails or its process dies. If it is switched on again during the
+    // attempt, the run continues.
+    #[test]
+    async fn task_switched_off_during_an_attempt_is_not_attempted_again(store: impl Schedules) {
+        let store = &store;
+        for (name, dies) in [("fails", false), ("dies", true)] {
+            store.create_task(new(name)).await.unwrap();
+            let token = begin(store, name, 200, 200).await;
+            let version = row(store, name).await.version;
+            let off = store.update_task(&id(name), update(false, Some(300)), version).await.unwrap().unwrap();
+            assert_eq!((off.running, off.token.as_deref()), (Some(at(200)), Some(&*token)), "the attempt continues");
+            let reason = if dies {
+                assert_eq!(ready(store, 250).await, [name], "the lease has ended");
+                let again = claim(&row(store, name).await, 200, 250);
+                assert_eq!(store.claim_task(again).await.unwrap(), None, "the run has ended");
+                "the process ended during the run, and the task is switched off"
+            } else {
+                end(store, name, &token, failed(3), 210).await;
+                "the model is down"
+            };
+            let after = row(store, name).await;
+            assert_eq!((after.enabled, after.running, after.token, after.ready, after.errors), (false, None, None, None, 1), "{name}");
+            let runs = store.list_task_runs(&id(name), &TaskRunFilter::default()).await.unwrap();
+            assert_eq!((runs.len(), runs[0].state, runs[0].attempts), (1, TaskRunState::Failed, 1), "{name}");
+            assert_eq!(runs[0].reason.as_deref(), Some(reason), "{name}");
+            assert!(runs[0].ended.is_some(), "{name}");
+            assert_eq!(ready(store, 9_999).await, [""; 0], "{name}");
+        }
+        store.create_task(new("on")).await.unwrap();
+        let token = begin(store, "on", 200, 200).await;
+        for enabled in [false, true] {
+            let version = row(store, "on").await.version;
+            store.update_task(&id("on"), update(enabled, Some(300)), version).await.unwrap().unwrap();
+        }
+        end(store, "on", &token, failed(3), 210).await;
+        assert_eq!(runs(store, "on").await, [(200, TaskRunState::Running, 1)]);
+        assert_eq!(row(store, "on").await.ready, Some(at(240)));
+    }
+
+    // A run that was requested for a task that is off is attempted once, and a later request runs the task again.
+    #[test]
+    async fn requested_run_of_a_task_that_is_off_is_attempted_once(store: impl Schedules) {
+        let store = &store;
+        store.create_task(NewTask { enabled: false, ..new("a") }).await.unwrap();
+        for time in [150, 170] {
+            store.request_task_run(&id("a"), at(time)).await.unwrap().unwrap();
+            let token = begin(store, "a", time, time).await;
+            end(store, "a", &token, failed(3), time + 10).await;
+            let after = row(store, "a").await;
+            assert_eq!((after.running, after.ready, after.enabled), (None, None, false));
+            assert_eq!(runs(store, "a").await[0], (time, TaskRunState::Failed, 1));
+        }
+    }
+
     // Lists are ordered and have pages, and tasks of another workspace are neither found nor changed.
     #[test]
     async fn tasks_belong_to_their_workspace(store: impl Schedules) {

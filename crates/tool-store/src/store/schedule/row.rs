@@ -115,6 +115,11 @@ impl TaskRow {
         self.ready = self.next_ready();
     }
 
+    /// Returns whether the run fails with its last attempt: the task has too many errors, or it is switched off.
+    fn has_no_next_attempt(&self, most_errors: u32) -> bool {
+        self.errors >= most_errors || !self.enabled
+    }
+
     /// Returns whether a run that waits for its next attempt continues after an update: the task stays switched on, and its prompt, its schedule and
     /// its conversations stay the same.
     pub fn keeps_run(&self, definition: &TaskDefinition, enabled: bool) -> bool {
@@ -196,9 +201,12 @@ impl TaskRow {
         } else if self.token.is_some() {
             // The process of the last attempt has not extended its lease.
             self.errors += 1;
-            let error = "the process ended during the run".to_owned();
+            let mut error = "the process ended during the run".to_owned();
+            if !self.enabled {
+                error += ", and the task is switched off";
+            }
             self.last_error = Some(error.clone());
-            if self.errors >= claim.most_errors {
+            if self.has_no_next_attempt(claim.most_errors) {
                 step.run = Some((claim.due, TaskRunState::Failed, Some(error)));
                 self.enabled = false;
                 self.end_run();
@@ -256,14 +264,14 @@ impl TaskRow {
             } => {
                 self.errors += 1;
                 self.last_error = Some(error.clone());
-                if self.errors < most_errors {
-                    step.run = Some((due, TaskRunState::Running, Some(error)));
-                    (self.token, self.worker) = (None, None);
-                    self.ready = Some(attempt.at.plus(retry));
-                } else {
+                if self.has_no_next_attempt(most_errors) {
                     step.run = Some((due, TaskRunState::Failed, Some(error)));
                     self.enabled = false;
                     self.end_run();
+                } else {
+                    step.run = Some((due, TaskRunState::Running, Some(error)));
+                    (self.token, self.worker) = (None, None);
+                    self.ready = Some(attempt.at.plus(retry));
                 }
             }
         }
