@@ -136,6 +136,12 @@ tests! {
             conflict(DocumentName::new(&acme, file), words);
         }
         assert!(DocumentName::new(&acme, "a".repeat(255)).is_ok());
+        // No URL can contain `.` or `..` as a segment of its path, so the admin API could not address such a document.
+        for file in [".", ".."] {
+            conflict(store.write_document(replace(file, "one")).await, "must not be `.` or `..`, use a name such as `notes.md`");
+            assert!(store.document(&name(file)).await.unwrap().is_none());
+        }
+        write(&store, replace("..md", "one")).await;
     }
 
     // The contract of write_knowledge: append joins with a blank line.

@@ -52,10 +52,16 @@ pub enum DocumentWritten {
 }
 
 impl DocumentWrite {
-    /// Checks the conditions of [`KnowledgeStore::write_document`](super::KnowledgeStore::write_document) that do not depend on stored rows. Fails with `Conflict` if appended content is not UTF-8,
-    /// or if the MIME type or the source is empty, longer than 500 bytes or contains a control character.
+    /// Checks the conditions of [`KnowledgeStore::write_document`](super::KnowledgeStore::write_document) that do not depend on stored rows. Fails with `Conflict` if the file name is `.` or `..`,
+    /// if appended content is not UTF-8, or if the MIME type or the source is empty, longer than 500 bytes or contains a control character.
     pub fn check(&self) -> Result<(), StoreError> {
         let conflict = |fault: String| Err(StoreError::Conflict(format!("{}: {fault}", self.name)));
+        // Clients of HTTP resolve such a name as a part of the path, also if it is encoded, so a request could not name the document.
+        if matches!(self.name.file(), "." | "..") {
+            return conflict(
+                "the file name must not be `.` or `..`, use a name such as `notes.md`".to_owned(),
+            );
+        }
         let words = [
             ("MIME type", self.mime.as_deref()),
             ("source", Some(self.source.as_str())),
