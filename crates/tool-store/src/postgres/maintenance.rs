@@ -1,7 +1,7 @@
 //! Erasure and retention in PostgreSQL.
 
 use crate::sql::{
-    budget, child, knowledge, long_term, note, plan, room, schedule, thread_event, work,
+    budget, child, fence, knowledge, long_term, note, plan, room, schedule, thread_event, work,
 };
 use crate::store::{
     ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, ThreadId,
@@ -158,6 +158,8 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
             room::remove(db, thread).await?;
             schedule::erase(db, thread).await?;
             erased.memories = long_term::erase_thread(db, thread).await?;
+            // After the effects, and before the messages are removed: the common order of locks is effects, audit rows, threads and runs.
+            fence::erase(db, of).await?;
             let messages = db
                 .query("DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2");
             let messages = messages.bind(thread.workspace().as_str());
@@ -180,6 +182,7 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
                 db.query("DELETE FROM tool_store.spill WHERE workspace = $1 AND principal = $2");
             let spills = spills.bind(workspace.as_str()).bind(principal);
             erased.spills = spills.execute(&mut **db).await?.rows_affected();
+            fence::erase(db, of).await?;
         }
     }
     Ok(erased)

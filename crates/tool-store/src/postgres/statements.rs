@@ -299,6 +299,14 @@ fn queue(all: &mut Vec<Statement>, own: &Workspace) {
         "run_running",
         &work::end_of_run(&thread, now, Duration::ZERO).query,
     );
+    let user = Erasure::Principal {
+        workspace: own,
+        principal: "x",
+    };
+    for erased in [user, Erasure::Thread(&thread)] {
+        add(all, "run_running", &fence::erased_threads(erased).query);
+        add(all, "run_running", &fence::erasure(erased, now).query);
+    }
 }
 
 fn thread_events(all: &mut Vec<Statement>, own: &Workspace) {

@@ -1,7 +1,7 @@
 //! Erasure and retention in SQLite.
 
 use crate::sql::{
-    budget, child, knowledge, long_term, note, plan, room, schedule, thread_event, work,
+    budget, child, fence, knowledge, long_term, note, plan, room, schedule, thread_event, work,
 };
 use crate::store::{
     ApprovalRequest, Erased, ErasedContents, Erasure, Maintenance, Purged, Retention, Scope,
@@ -165,6 +165,7 @@ pub(super) async fn erase(db: &mut SqliteConnection, of: Erasure<'_>) -> Result<
         ..Erased::default()
     };
     plan::erase(&mut *db, of).await?;
+    fence::erase(&mut *db, of).await?;
     match of {
         Erasure::Thread(thread) => {
             rows(&mut *db, variable_request::removal(thread)).await?;

@@ -143,6 +143,14 @@ impl Purged {
 }
 
 impl Erasure<'_> {
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn workspace(&self) -> &Workspace {
+        match self {
+            Self::Thread(thread) => thread.workspace(),
+            Self::Principal { workspace, .. } => workspace,
+        }
+    }
+
     /// Returns the owner of the variables that are removed; `None` if the user's name is empty.
     pub fn variables(&self) -> Option<VariableScope> {
         match self {
@@ -185,6 +193,10 @@ pub trait Maintenance: Send + Sync + 'static {
     /// kept, because they belong to users. [`Erasure::Principal`] removes the user's spilled outputs and audit rows, except the audit rows of changes
     /// by operators. Both blank the results of effects, and the arguments, reasons and edits of approvals, but keep their keys, states and times, so
     /// that no effect happens twice. An open approval is withdrawn. Afterwards, no file of the store contains the erased data.
+    ///
+    /// A running run of the thread, or on behalf of the user, ends as [cancelled](super::RunCause::Cancelled) in the same transaction, by the rules of
+    /// [`RunRow::erase`](super::RunRow::erase): its driver writes no more messages, and stops at the latest when it renews its lease. Until then, a call that it has
+    /// begun may still write its own rows, such as the result of its effect. Erase again after the lease to remove these, too.
     ///
     /// A store of [child threads](super::ChildStore) also removes the row of the thread and the rows of its children, because a row contains a name that
     /// a model wrote. The messages of the children are kept: list the children first, and erase each of them.

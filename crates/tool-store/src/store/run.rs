@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Journal, Scope, StoreFuture, ThreadId, Timestamp, Usage, Workspace, words};
+use crate::env;
 
 /// The id of a run: its thread and its number in the thread. The store assigns the numbers, which increase by 1 and are never reused.
 ///
@@ -81,7 +82,7 @@ pub enum RunCause {
     Lacking,
     /// The outcome of an earlier call is unknown and must be settled first.
     Unsettled,
-    /// The run was cancelled, the future that drove it was dropped, or an operator ended it by force.
+    /// The run was cancelled, the future that drove it was dropped, an operator ended it by force, or its thread or its user was erased.
     Cancelled,
     /// A new message of the user arrived, and the next run answers it.
     Interrupted,
@@ -310,6 +311,17 @@ impl RunRow {
             self.progress = end.progress;
         }
         ends
+    }
+
+    /// Ends the run for the erasure of its thread or of its user ([`Maintenance::erase_contents`](super::Maintenance::erase_contents)). The run gets a new owner,
+    /// so that its driver writes no more messages. A run that has ended is not changed.
+    pub fn erase(&mut self, at: Timestamp) {
+        if self.state == RunState::Running {
+            self.state = RunState::Ended;
+            self.cause = Some(RunCause::Cancelled);
+            self.ended = Some(at);
+            self.owner = env::token();
+        }
     }
 
     /// Applies [`RunStore::stop_run`]. Returns whether the row changed: a run that has ended is not changed, and a cancellation is not

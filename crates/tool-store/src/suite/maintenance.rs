@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::*;
 
 use super::records::{acme, at, audit, end, intent, key, message, request, spill, thread};
-use super::tests;
+use super::{conflict, tests};
 
 fn in_thread(name: &str, conversation: &str) -> Intent {
     Intent {
@@ -148,6 +148,57 @@ tests! {
         assert_eq!(erased, Erased { messages: 0, effects: 3, approvals: 3, audit: 3, spills: 1, ..Erased::default() });
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap(), []);
         assert_eq!(effect(&store, "c").await.state, EffectState::Succeeded);
+    }
+
+    // B10: an erasure ends the runs in progress of the user or of the thread, and their drivers write no more messages. Other runs continue.
+    #[test]
+    async fn erasure_ends_runs_in_progress(store: impl ThreadStore + RunStore + Maintenance) {
+        let (acme, t) = (acme(), thread("t"));
+        // Without a journal, the store has no fence, and the driver reads its run before it writes.
+        let write = async |batch: Batch| match RunStore::journal(&store) {
+            Some(journal) => journal.write(batch).await.map(drop),
+            None => {
+                let fence = batch.fence.unwrap();
+                let row = store.get_run(&fence.id).await?.unwrap();
+                fence.check(Some((row.id.number(), &*row.owner)))?;
+                store.append(batch.message.unwrap()).await.map(drop)
+            }
+        };
+        let user = Erasure::Principal { workspace: &acme, principal: "ann" };
+        for (number, of) in [(1, user), (2, Erasure::Thread(&t))] {
+            for (conversation, principal) in [("t", "ann"), ("u", "bob")] {
+                let new = NewRun {
+                    thread: thread(conversation), principal: Some(principal.to_owned()), agent: None, owner: "ahead".to_owned(), at: at(100),
+                    lease_until: at(500),
+                };
+                let begun = store.begin_run(new).await.unwrap();
+                assert!(matches!(&begun, RunBegun::Begun(row) if row.owner == "ahead"), "{begun:?}");
+            }
+            let said = |conversation: &str, number| Batch {
+                message: Some(message(conversation, Role::User, None)),
+                fence: Some(RunFence { id: RunId::new(thread(conversation), number), owner: "ahead".to_owned() }),
+                ..Batch::default()
+            };
+            write(said("t", number)).await.unwrap();
+            store.erase_contents(of).await.unwrap();
+            conflict(write(said("t", number)).await, "taken over");
+            let id = RunId::new(t.clone(), number);
+            let progress = RunProgress::default();
+            assert_eq!(store.renew_run(&id, "ahead", at(900), progress).await.unwrap(), None);
+            let ends = RunEnd { cause: RunCause::Replied, at: at(300), progress };
+            assert!(!store.end_run(&id, "ahead", ends).await.unwrap());
+            let ended = store.get_run(&id).await.unwrap().unwrap();
+            assert_eq!((ended.state, ended.cause), (RunState::Ended, Some(RunCause::Cancelled)), "{of:?}");
+            assert!(ended.ended.is_some());
+            // The erasure of a user keeps messages.
+            let left = ThreadStore::read(&store, &t, None).await.unwrap().len();
+            assert_eq!(left, usize::from(of == user), "{of:?}");
+            // The run of a different user in a different thread continues.
+            write(said("u", 1)).await.unwrap();
+            // The erasure of the user does not change a run that has ended.
+            store.erase_contents(user).await.unwrap();
+            assert_eq!(store.get_run(&id).await.unwrap().unwrap(), ended);
+        }
     }
 
     // B10: an effect is kept as long as a thread or an approval can refer to it.

@@ -48,6 +48,7 @@ impl Tables {
         erased.variables = owner.map_or(0, |owner| self.variables.remove_all(&owner));
         erased.requests = self.requests.erase(of);
         self.plans.erase(of);
+        self.runs.erase(of);
         match of {
             Erasure::Thread(thread) => {
                 erased.messages = self.threads.erase(thread);

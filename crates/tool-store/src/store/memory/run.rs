@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::event::Noted;
 use super::{MemoryStore, count, limited};
 use crate::store::{
-    Journal, NewRun, RunBegun, RunCursor, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
-    RunStop, RunStore, Scope, StoreFuture, ThreadId, Timestamp,
+    Erasure, Journal, NewRun, RunBegun, RunCursor, RunEnd, RunFilter, RunId, RunProgress, RunRow,
+    RunState, RunStop, RunStore, Scope, StoreFuture, ThreadId, Timestamp,
 };
 
 #[derive(Default)]
@@ -82,6 +82,22 @@ impl Runs {
     pub(super) fn end(&mut self, id: &RunId, owner: &str, end: RunEnd) -> bool {
         let ended = self.step(id, |row| row.end(owner, end));
         ended.is_some_and(|(ended, _)| ended)
+    }
+
+    /// Ends the running runs that an erasure covers.
+    pub(super) fn erase(&mut self, of: Erasure<'_>) {
+        let rows = self.running.values().filter_map(|id| self.rows.get(id));
+        let covered = rows.filter(|row| match of {
+            Erasure::Thread(thread) => row.id.thread() == thread,
+            Erasure::Principal {
+                workspace,
+                principal,
+            } => row.id.workspace() == workspace && row.principal.as_deref() == Some(principal),
+        });
+        let covered: Vec<RunId> = covered.map(|row| row.id.clone()).collect();
+        for id in covered {
+            self.step(&id, |row| row.erase(Timestamp::now()));
+        }
     }
 
     fn list(&self, scope: Scope<'_>, filter: &RunFilter) -> Vec<RunRow> {
