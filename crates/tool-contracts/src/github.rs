@@ -120,7 +120,7 @@ pub struct CreateGithubIssue {
         schema(pattern = "^[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}$")
     )]
     pub repo: String,
-    /// The title.
+    /// The title of the issue.
     #[cfg_attr(feature = "schema", schema(length = 1..=256))]
     pub title: String,
     /// The text, in Markdown.
@@ -150,7 +150,7 @@ pub struct CreateGithubPullRequest {
         schema(pattern = "^[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}$")
     )]
     pub repo: String,
-    /// The title.
+    /// The title of the pull request.
     #[cfg_attr(feature = "schema", schema(length = 1..=256))]
     pub title: String,
     /// The text, in Markdown.

@@ -40,7 +40,7 @@ pub async fn create_github_issue(
     /// The repository, as `owner/name`.
     #[arg(pattern = "^[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}$", audit = value)]
     repo: String,
-    /// The title.
+    /// The title of the issue.
     #[arg(length = 1..=256)]
     title: String,
     /// The text, in Markdown.
@@ -93,7 +93,7 @@ pub async fn create_github_pull_request(
     /// The repository that gets the changes, as `owner/name`.
     #[arg(pattern = "^[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}$", audit = value)]
     repo: String,
-    /// The title.
+    /// The title of the pull request.
     #[arg(length = 1..=256)]
     title: String,
     /// The text, in Markdown.

@@ -145,7 +145,7 @@ fn check_targets(entry: &AgentEntry, entries: &[AgentEntry]) -> Result<(), Fault
         if starts_in_background(target) {
             return Err(setting(
                 entry,
-                "runs an agent as a prompt that starts others in the background, and no agent would read their answers: set `blocking(true)` in the entry of that agent",
+                "runs an agent as a prompt, and that agent starts sub-agents in the background, so no agent would read their results: set `blocking(true)` in the entry of that agent",
             ));
         }
     }
@@ -179,13 +179,13 @@ fn check_targets(entry: &AgentEntry, entries: &[AgentEntry]) -> Result<(), Fault
         if tool.resumable.is_some() && reads.into_iter().any(Option::is_some) {
             return Err(setting(
                 entry,
-                "reads properties of the arguments of a resumable sub-agent, which `subagent_create` has as fields: remove `init_user_message`, `init_attachments` and `init_agent_name`",
+                "sets `init_user_message`, `init_attachments` or `init_agent_name` for a resumable sub-agent, but `subagent_create` has its own fields for these values: remove these settings",
             ));
         }
         if tool.resumable.is_none() && starts_in_background(target) {
             return Err(setting(
                 entry,
-                "starts a sub-agent that is not resumable and starts others in the background, and no agent would read their answers: call `resumable`, or set `blocking(true)` in the entry of that agent",
+                "starts a sub-agent that is not resumable, and that sub-agent starts others in the background, so no agent would read their results: call `resumable`, or set `blocking(true)` in the entry of that sub-agent",
             ));
         }
         if let Some(resumable) = &tool.resumable {
@@ -212,7 +212,7 @@ fn check_targets(entry: &AgentEntry, entries: &[AgentEntry]) -> Result<(), Fault
             if !entry.spawn.admits(target.name()) {
                 return Err(setting(
                     entry,
-                    "starts a sub-agent immediately that its spawn gate refuses: change `spawn`, or remove `immediate`",
+                    "immediately starts a sub-agent that its spawn gate refuses: change `spawn`, or remove `immediate`",
                 ));
             }
             if tool.blocking {

@@ -476,7 +476,9 @@ fn starts_without_a_reader_are_refused() {
             .agent(entry(of("helper")).expose("Helps.").subagent(background())),
     );
     assert!(
-        prompt.contains("runs an agent as a prompt that starts others in the background"),
+        prompt.contains(
+            "runs an agent as a prompt, and that agent starts sub-agents in the background"
+        ),
         "{prompt}"
     );
     for tool in [
@@ -485,7 +487,7 @@ fn starts_without_a_reader_are_refused() {
     ] {
         let middle = nested(tool);
         assert!(
-            middle.contains("is not resumable and starts others in the background"),
+            middle.contains("is not resumable, and that sub-agent starts others in the background"),
             "{middle}"
         );
     }
