@@ -42,7 +42,7 @@ fn complete_and_streamed_replies_have_the_same_calls() {
 
 // The deltas that an interface shows while a reply streams add up to the reply.
 #[test]
-fn stream_deltas_add_up_to_the_answer() {
+fn stream_deltas_add_up_to_the_reply() {
     for provider in Provider::ALL {
         let (_, body) = recorded(provider);
         let mut stream = provider.stream();
@@ -136,7 +136,8 @@ fn model_message_is_sent_back_unchanged() {
     }
 }
 
-// Without its content, a compaction block has no effect: every later request would contain and pay for the messages that it replaces.
+// Without its content, a compaction block has no effect: every later request would contain the messages that it replaces, and
+// the host would pay for them.
 #[test]
 fn streamed_compaction_is_sent_back_with_its_content() {
     let events = [

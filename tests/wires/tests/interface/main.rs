@@ -21,11 +21,11 @@ use server::Server;
 
 fn main() -> ExitCode {
     suite![
-        version_7_case,
-        version_6_case,
-        version_5_dynamic_case,
-        version_6_dynamic_case,
-        version_7_dynamic_case
+        version_7_shows_approvals_and_progress_case,
+        version_6_shows_approvals_and_progress_case,
+        version_5_accepts_dynamic_calls_case,
+        version_6_shows_dynamic_calls_case,
+        version_7_shows_dynamic_calls_case
     ]
     .run()
 }
@@ -145,12 +145,12 @@ async fn drive(package: &str) -> Ran {
 }
 
 // S2-14, S2-15, S2-18, S2-21: the newest version of the AI SDK shows approvals, resumed turns and progress.
-async fn version_7_case() -> Ran {
+async fn version_7_shows_approvals_and_progress_case() -> Ran {
     drive("ai").await
 }
 
 // S2-14, S2-15, S2-18, S2-21: the previous version shows approvals, resumed turns and progress. Its approvals have no reasons.
-async fn version_6_case() -> Ran {
+async fn version_6_shows_approvals_and_progress_case() -> Ran {
     drive("ai-6").await
 }
 
@@ -192,16 +192,16 @@ async fn drive_dynamic(package: &str) -> Ran {
 }
 
 // H5: the outputs of dynamic calls are marked as dynamic; otherwise version 5, which does not support approvals, throws an error.
-async fn version_5_dynamic_case() -> Ran {
+async fn version_5_accepts_dynamic_calls_case() -> Ran {
     drive_dynamic("ai-5").await
 }
 
 // H5: version 6 shows the outputs and errors of dynamic calls.
-async fn version_6_dynamic_case() -> Ran {
+async fn version_6_shows_dynamic_calls_case() -> Ran {
     drive_dynamic("ai-6").await
 }
 
 // H5: version 7 shows the outputs and errors of dynamic calls.
-async fn version_7_dynamic_case() -> Ran {
+async fn version_7_shows_dynamic_calls_case() -> Ran {
     drive_dynamic("ai").await
 }
