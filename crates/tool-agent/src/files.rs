@@ -15,9 +15,9 @@ use tool_store::{digest, env};
 
 /// The folder that contains all files of a thread.
 const FOLDER: &str = "/attachments/";
-/// Maximum length of a file name without its ending, in characters.
+/// Maximum length of a file name without its extension, in characters.
 const MOST_STEM: usize = 64;
-/// Maximum length of the ending of a file name, in characters.
+/// Maximum length of a file extension, in characters.
 const MOST_ENDING: usize = 16;
 
 /// The files of one thread, as a host value for tools: `files: &ThreadFiles`.
@@ -55,8 +55,8 @@ impl ThreadFiles {
         &self.thread
     }
 
-    /// Stores a new file, and returns its path. Characters of the name that are not ASCII letters, digits, `.`, `_` or `-` are removed, and a random part
-    /// is added, so that no other file is overwritten.
+    /// Stores a new file, and returns its path. Characters of the name that are not ASCII letters, digits or `_` are replaced by `-` or removed, except
+    /// for the dot before the extension. A random part is added, so that no other file is overwritten.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl ThreadFiles {
     ///
     /// # Errors
     ///
-    /// Fails if the thread has no file with this path, with a text that the model may read, and if the object store fails.
+    /// Fails if the thread has no file with this path, or if the object store fails. The model may read the error text for an unknown path.
     pub async fn read(&self, path: &str) -> Result<Vec<u8>, ToolError> {
         self.get(path).await?.ok_or_else(|| {
             let shown: String = path.chars().take(200).collect();

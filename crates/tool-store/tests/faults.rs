@@ -65,7 +65,8 @@ fn run(program: &str, arguments: &[&str]) {
     assert!(status.success(), "{program} {arguments:?}");
 }
 
-/// Runs the child process, which causes one fault in its own process or mount namespace, and removes it.
+/// Entry point of the child process: causes one fault in its own process or mount namespace, tests the store, and ends the fault. Without the variables of
+/// the child process, this test does nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn child() {
     let (Ok(job), Ok(folder)) = (std::env::var(JOB), std::env::var(FOLDER)) else {

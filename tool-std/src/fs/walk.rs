@@ -1,8 +1,8 @@
 //! The recursive walk over the files below a folder.
 //!
 //! Each folder is opened below the handle of the conversation's folder, so the walk stays inside even if a folder is replaced by a link while it
-//! runs. A walk by paths, such as the walk of the `ignore` crate, could list a folder outside of it before any check. The patterns of ignore files
-//! are interpreted by the `ignore` crate.
+//! runs. A walk by paths, such as the walk of the `ignore` crate, could list a folder outside of the conversation's folder before any check.
+//! The `ignore` crate interprets the patterns of ignore files.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -66,7 +66,7 @@ pub(super) struct Files {
     pub(super) paths: Vec<String>,
     /// Whether there are more files than the walk may return.
     pub(super) more: bool,
-    /// An ignore file that is too long, so that only its beginning was applied.
+    /// The first ignore file, in the order of paths, whose patterns were not all applied.
     cut_rules: Option<String>,
 }
 
@@ -90,7 +90,7 @@ impl Files {
 /// The rules of one ignore file, linked to the rules of earlier files and of the folders above.
 struct Rules {
     above: Option<Arc<Rules>>,
-    /// Length of the path of the folder that has the rules, which is removed from a path before the rules are matched.
+    /// Length of the path of the folder that has the rules, with the slash after it. This prefix is removed from a path before the rules are matched.
     skip: usize,
     list: Gitignore,
 }

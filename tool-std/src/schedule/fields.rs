@@ -146,7 +146,7 @@ impl Fields {
             let (timing, next) = fields.timing(kind, now)?;
             (definition.timing, due) = (timing, Some(next));
         } else if enabled && (!row.enabled || ends_last_run) {
-            // Due times that passed while the task was off are not missed ones, so the next due time is after now.
+            // Due times that passed while the task was disabled do not count as missed, so the next due time is after now.
             due = next_due(&definition.timing, now)
                 .map_err(|error| faulty("/schedule_type", &error))?;
             if due.is_none() {

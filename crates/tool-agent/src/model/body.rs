@@ -127,8 +127,8 @@ fn cache_point(time: CacheTime) -> serde_json::Result<Box<RawValue>> {
     })
 }
 
-/// Adds a cache point after each of the last two messages of the user. The request before this one ended with the first of the two, so its prefix is read
-/// from the cache also by models that do not search for a shorter prefix.
+/// Adds a cache point after each of the last two messages of the user. The first of the two was the last message of the previous request, so Bedrock finds
+/// the prefix up to it in the cache, even for models for which it does not search for a shorter prefix.
 fn mark_messages(messages: &mut [Box<RawValue>], point: &RawValue) -> serde_json::Result<()> {
     #[derive(Deserialize, Serialize)]
     struct Message<'a> {
@@ -235,7 +235,7 @@ impl Serialize for Params<'_> {
     }
 }
 
-/// A field of the host to which entries are added.
+/// A field of the body: the entries that the configuration sets, and the entries that are added, which replace entries of the same name.
 struct Members<'a> {
     own: Option<&'a Map<String, Value>>,
     members: &'a [(&'static str, Box<RawValue>)],
@@ -328,7 +328,7 @@ pub(super) fn write(
 mod tests {
     use super::*;
 
-    // The test cases of RFC 7396, appendix A, except those whose target is not an object.
+    // Test cases from RFC 7396, appendix A, in which both the target and the patch are objects.
     #[test]
     fn fields_are_merged_as_a_merge_patch() {
         for (target, patch, expected) in [

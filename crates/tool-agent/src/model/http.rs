@@ -378,7 +378,7 @@ struct GivenUp {
     error: Box<ModelError>,
     /// Whether the request may be sent to the next model of the chain.
     next: bool,
-    /// Whether the provider requested a wait that does not fit into the budget.
+    /// Whether the model must not be asked before the end of a wait that does not fit into the budget or the deadline.
     rests: bool,
 }
 
@@ -401,7 +401,7 @@ impl GivenUp {
         }
     }
 
-    /// Returns the failure of a request that cannot be written.
+    /// Returns a failure after which the request is not sent to any model, for example because it cannot be written.
     fn faulty(error: Box<ModelError>) -> Self {
         Self {
             error,

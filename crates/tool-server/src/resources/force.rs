@@ -109,7 +109,7 @@ async fn force_effect(
     let call = CallKey::new(&caller.workspace, key.as_str());
     let row = EffectLedger::get(&*admin.store, &call).await;
     let row = row.map_err(|error| Problem::of_store(&error, effects::WHAT))?;
-    // A repeated request gets its first response, although a rerun has released the row.
+    // A missing row is not an error here: a repeated request gets its first response even if a rerun has released the row.
     let state = row.as_ref().map(|row| row.state.as_str());
     let wanted = Wanted {
         request: &request,

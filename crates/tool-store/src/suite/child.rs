@@ -22,7 +22,7 @@ fn row_of(conversation: &str, parent: &str) -> ChildRow {
     ChildRow::new(child, parent, ChildKind::Subagent, "researcher", at(100))
 }
 
-/// Returns a row in which every field has a value that [`ChildRow::new`] does not set.
+/// Returns a row with values that differ from the defaults of [`ChildRow::new`].
 fn full_row(conversation: &str) -> ChildRow {
     ChildRow {
         call: Some(CallPlace {
@@ -275,7 +275,7 @@ tests! {
         assert_eq!(get(&store, "a").await.unwrap().keys, ["k1", "k2"]);
     }
 
-    // A change from idle or failed to running begins the next session, when a child wakes its parent.
+    // A change to running begins the next session if the child was idle or failed. If it waited for a person, the session continues.
     #[test]
     async fn change_to_running_begins_the_next_session(store: impl ChildStore) {
         for state in [ChildState::Idle, ChildState::Failed, ChildState::AwaitingHuman] {
@@ -583,8 +583,7 @@ tests! {
         });
     }
 
-    // S4-47: no message is lost between a session that ends and messages that arrive at the same time. Each message is read by the session that it is
-    // queued for, or begins the next session.
+    // S4-47: no message is lost if it arrives while a session ends. The session reads the message, or the message begins the next session.
     #[test]
     fn message_during_the_end_of_a_session_is_not_lost(opener) {
         opener.test(async |place| {

@@ -1,4 +1,4 @@
-//! Tests of changes by operators of memories, documents, plans, scheduled tasks and rooms, with their audit rows; and of the lists for operators.
+//! Tests of the changes that operators make to memories, documents, plans, scheduled tasks and rooms, with their audit rows; and of the lists for operators.
 
 use serde_json::json;
 
@@ -138,7 +138,7 @@ async fn add_message(store: &impl RoomStore, room: &ThreadId, key: &str, millis:
     store.add_room_message(message).await.unwrap();
 }
 
-/// Returns changes of every record of a workspace, which do not depend on a row that was read before.
+/// Returns changes of every kind of record in a workspace. Only the update of the task requires the version of the row that was read before.
 fn changes(
     memory: &MemoryRow,
     document: &DocumentRow,
@@ -238,7 +238,7 @@ tests! {
         assert_eq!(store.room_events(&main, &RoomEventFilter::default()).await.unwrap(), []);
     }
 
-    // A change that states the row that the operator has read is refused if the row has changed since. A refused change writes nothing.
+    // A change that expects the row as the operator has read it is refused if the row has changed since. A refused change writes nothing.
     #[test]
     async fn stale_changes_of_records_are_refused(store: impl Store + RecordStore) {
         let store = &store;
@@ -274,7 +274,7 @@ tests! {
         assert!(store.task(&task.id).await.unwrap().is_some());
     }
 
-    // No change reaches a row of a different workspace, whether the audit row or the record is of that workspace.
+    // An operator cannot change a record of a different workspace, even if the request names the operator's own workspace.
     #[test]
     async fn changes_of_records_stay_in_their_workspace(store: impl Store + RecordStore) {
         let (store, main) = (&store, thread("main"));
@@ -305,7 +305,8 @@ tests! {
         assert_eq!(erased, Applied::Changed(Changed::Erased(Erased { memories: 1, ..Erased::default() })));
     }
 
-    // Runs of plans are found by their filters, memories by a part of their content, and rooms with their numbers. Each list has pages and one workspace.
+    // Runs of plans are found by conversation, principal and status, and memories by a part of their content. Rooms are listed with the numbers of their
+    // events and messages. Each list has pages, and contains only rows of one workspace.
     #[test]
     async fn records_are_listed_for_operators(store: impl Store + RecordStore) {
         let store = &store;

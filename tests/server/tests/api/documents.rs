@@ -1,4 +1,4 @@
-//! Tests of documents.
+//! Tests of the routes `/v1/documents`: lists, contents and deletion.
 
 use std::time::Duration;
 
@@ -92,8 +92,8 @@ pub(crate) async fn content_of_a_document_is_returned(kind: StoreKind) {
     }
 }
 
-// An admin deletes a document with the `ETag` of the document that was read. The response for a document of a different workspace is the same as for
-// an unknown document, and that document is kept.
+// An admin deletes a document; a request with an old `ETag` is refused. The response for a document of a different workspace is the same as for an
+// unknown document, and that document is kept.
 pub(crate) async fn document_is_deleted_by_an_admin(kind: StoreKind) {
     let site = Site::start(kind).await;
     for (workspace, file) in [("acme", "a.md"), ("globex", "b.md")] {

@@ -1,4 +1,4 @@
-//! The page that maps the names of other systems to tools.
+//! The page `docs/contracts.md`, which maps names of tools in other systems to the tools of this project.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use tool_std as _;
 
 const PAGE: &str = include_str!("../../../../docs/contracts.md");
 
-/// The names of the two systems whose tools this project has.
+/// The names of tools in the two other systems.
 const SOURCES: [&str; 44] = [
     "memorySearch",
     "conversationSearch",
@@ -70,7 +70,7 @@ fn rows(table: &str) -> Vec<Vec<Vec<&'static str>>> {
         .collect()
 }
 
-// S2-25: the page maps each name of both systems once, and only to tools that exist; old names apply to the tools
+// S2-25: the page maps each tool name of the other systems once, and only to tools that exist. A registry finds a tool by its name in the other system.
 pub(crate) fn each_name_of_other_systems_has_one_row_case() -> Ran {
     let mut listed = Vec::new();
     let mut registry = Registry::builder().with_linked();
