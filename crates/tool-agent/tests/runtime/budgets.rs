@@ -216,6 +216,36 @@ async fn unmeasured_responses_keep_their_reservation() {
     assert_eq!((second.unmeasured, second.taken()), (1, first.taken()));
 }
 
+/// A model whose connection breaks after the request was sent, so that the tokens of the request are not known.
+#[derive(Clone)]
+struct Broken;
+
+impl Model for Broken {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        async { Err(ToolError::new("the stream broke")) }.boxed()
+    }
+
+    fn unmeasured_requests(&mut self) -> u32 {
+        1
+    }
+}
+
+// Issue 16: a failed request of an agent of the runtime keeps its reservation if its tokens are not known.
+#[tokio::test]
+async fn failed_request_of_an_agent_keeps_its_reservation() {
+    let host = Host::new();
+    let cx = context().with(budget(&host.store, 50_000)).build();
+    let runtime = host.runtime().agent(entry(Agent::builder("chief", Broken)));
+    let runtime = runtime.build().unwrap();
+    runtime.respond("chief", "Go.", &cx).await.unwrap_err();
+    let row = row(&host.store).await;
+    assert_eq!((row.unmeasured, row.reserved.tokens), (1, 0));
+    assert!((OUTPUT..USED).contains(&row.spent.tokens), "{row:?}");
+}
+
 /// Returns the agents of a test with a crash: a chief and a sub-agent.
 ///
 /// `held` receives the sum of the reservations at each request.

@@ -163,6 +163,46 @@ async fn sub_agent_waits_for_its_scoped_variables() {
     }
 }
 
+/// Returns the region.
+#[tool(read_only)]
+fn region(#[variable("REGION", optional)] region: Option<String>) -> String {
+    region.unwrap_or_else(|| "no region".to_owned())
+}
+
+// S4-15: a sub-agent does not inherit a variable that it declares as scoped. An optional variable then has no value.
+#[tokio::test]
+async fn scoped_variable_is_not_inherited() {
+    for (scoped, expected) in [(false, "south"), (true, "no region")] {
+        let (host, log) = (Host::new(), Log::default());
+        let vault = vault(&host).await;
+        let call = calls([("shop", json!({"message": "Open it."}))]);
+        let shop = agent(
+            "shop",
+            &log,
+            [calls([("region", json!({}))]), text("Open.")],
+        );
+        let need = VariableNeed {
+            scoped,
+            required: false,
+            ..VariableNeed::new("REGION")
+        };
+        let runtime = host
+            .runtime()
+            .vault(&vault)
+            .agent(
+                entry(agent("chief", &log, [call, text("Noted.")])).subagent(Subagent::new("shop")),
+            )
+            .agent(worker(shop.tools(|_| toolset![region])).variable(need))
+            .build()
+            .unwrap();
+        let cx = context().variable("REGION", "south").build();
+        runtime.respond("chief", "Go.", &cx).await.unwrap();
+        let row = only_child(&runtime, &cx).await;
+        let child = in_conversation(row.thread.conversation());
+        assert_eq!(results(&host, &child).await[0].text, expected);
+    }
+}
+
 fn once(log: &Log, host: &Host, tool: Subagent) -> AgentRuntime {
     host.runtime()
         .agent(entry(agent("chief", log, [text("Hello.")])).subagent(tool))

@@ -85,6 +85,36 @@ async fn reported_tokens_replace_the_estimate() {
     }
 }
 
+// A report of less than half of the estimate probably belongs to a different request, so half of the estimate counts.
+#[tokio::test]
+async fn implausible_report_counts_as_half_of_the_estimate() {
+    // The measured request has an estimate of 10,000 tokens, and 2,900 or 3,100 tokens follow it. The trigger is at 8,000 tokens.
+    for (reported, rest, whole) in [
+        (1, 2_900, true),
+        (1, 3_100, false),
+        (4_000, 2_900, true),
+        (4_000, 3_100, false),
+        (5_200, 2_900, false),
+    ] {
+        let mut thread = Thread::new("main");
+        thread.user(&"q".repeat(9_998));
+        thread.model(&ModelMessage {
+            text: "a".repeat(490),
+            usage: Some(usage(reported, 1)),
+            ..ModelMessage::default()
+        });
+        let answer = thread.messages[1].content.len();
+        thread.user(&"q".repeat(rest - 2 - answer));
+        let model = Recorder::text("ok");
+        let window = window(10_000).keep_rounds(0).build().unwrap();
+        ask(&mut Windowed::new(model.clone(), window), &thread)
+            .await
+            .unwrap();
+        let seen = model.last().messages.len() == 3;
+        assert_eq!(seen, whole, "{reported} {rest}");
+    }
+}
+
 // Tools and the reserve count towards the limit.
 #[tokio::test]
 async fn tools_and_the_reserve_are_counted() {
