@@ -193,8 +193,6 @@ impl Refusal {
             Value::Array(items) => items.first().unwrap_or(&Value::Null),
             body => body,
         };
-        // The event `response.failed` of OpenAI has the error in its response.
-        let body = body.get("response").unwrap_or(body);
         // Bedrock has no key around the error, and some servers write only a text.
         let error = body.get("error").unwrap_or(body);
         let text = |key: &str| error.get(key)?.as_str();
