@@ -175,7 +175,7 @@ fn settings_that_do_not_fit_are_refused() {
                         .spawn(SpawnGate::default().most_depth(0)),
                 )
                 .agent(worker("b")),
-            "set `most_depth` to at least 1",
+            "its `most_depth` is 0: set it to at least 1",
         ),
         (runtime(), "the runtime has no agents"),
         (
