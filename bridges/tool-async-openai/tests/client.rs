@@ -119,7 +119,7 @@ async fn chat_round_trips() {
 }
 
 #[tokio::test]
-async fn truncated_answers_are_marked() {
+async fn truncated_replies_are_marked() {
     for (finish, truncated) in [("length", true), ("content_filter", true), ("stop", false)] {
         let response = completion(finish, &json!([function("c-1", "{\"city\":")]));
         let stand_in = MockServer::answering([response]).await.unwrap();

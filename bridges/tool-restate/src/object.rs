@@ -21,7 +21,7 @@ use crate::step::{Done, Driver, failed};
 /// The default of [`AgentThread::longest_step`].
 const LONGEST_STEP: Duration = Duration::from_mins(15);
 
-/// The number of attempts of an invocation, for example while no process of the deployment answers.
+/// The default number of attempts of an invocation. An attempt fails, for example, while no process of the deployment answers.
 const ATTEMPTS: u64 = 20;
 
 /// The time for which the engine keeps the journal of an ended invocation.

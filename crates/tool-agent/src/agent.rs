@@ -151,8 +151,8 @@ impl Agent {
     /// Stores a message of the user, and returns the final output of the run as a `T`. After an error, the message remains stored; [`AgentError`]
     /// describes how to continue.
     ///
-    /// With [`OutputMode::Tool`], the model gets the additional tool `final_answer`, whose arguments are a `T`, and the run ends with its first valid call. Calls of other tools
-    /// in the same message run too. If the model answers with a text, or calls `final_answer` with invalid arguments, it is asked again,
+    /// With [`OutputMode::Tool`], the model gets the additional tool `final_answer`, whose arguments are a `T`, and the first valid call of
+    /// `final_answer` ends the run. Calls of other tools in the same message run too. If the model answers with a text, or calls `final_answer` with invalid arguments, it is asked again,
     /// [`output_retries`](AgentBuilder::output_retries) times. After a text, a reminder to call `final_answer` is stored in the thread as a message
     /// of the user. An answer that reached the limit on tokens is not requested again, because it would reach the same limit.
     ///
@@ -353,8 +353,8 @@ impl AgentBuilder {
     }
 
     /// Limits the time of the runs after a message of the user, without the time in which the conversation waits in the store, as
-    /// [`Turns::most_time`] describes. Without it, the limit of the [`Turns`] applies. A text of [`Agent::run`] that asks for a valid output is a message of
-    /// the user, too, so the time begins again.
+    /// [`Turns::most_time`] describes. Without it, the limit of the [`Turns`] applies. When [`Agent::run`] asks again for a valid output, it stores a
+    /// message of the user, so the time begins again.
     pub fn most_time(mut self, time: Duration) -> Self {
         self.0.time = Some(time);
         self

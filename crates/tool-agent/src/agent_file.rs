@@ -135,12 +135,12 @@ impl AgentFileError {
         }
     }
 
-    /// Returns the line of the fault; the first is 1. `None` if the file could not be read.
+    /// Returns the line of the fault; the first is 1. `None` if the fault has no place, for example if the file could not be read.
     pub fn line(&self) -> Option<usize> {
         self.place.map(|(line, _)| line)
     }
 
-    /// Returns the column of the fault in characters; the first is 1.
+    /// Returns the column of the fault in characters; the first is 1. `None` if the fault has no place.
     pub fn column(&self) -> Option<usize> {
         self.place.map(|(_, column)| column)
     }
@@ -472,8 +472,8 @@ impl AgentFile {
     ///
     /// # Errors
     ///
-    /// Fails if the text is not valid YAML, if a key is unknown, missing or has an invalid value, and if the instructions contain a variable that is
-    /// not declared or is a secret.
+    /// Fails if the text is not valid YAML, if a key is unknown, missing or has an invalid value, if a variable is declared twice, and if the
+    /// instructions contain a variable that is not declared or is a secret.
     pub fn from_yaml(text: &str) -> Result<Self, AgentFileError> {
         let raw = serde_saphyr::from_str(text).map_err(|error| {
             let place = error.location().map(|location| {

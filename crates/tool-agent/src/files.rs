@@ -60,7 +60,7 @@ impl ThreadFiles {
     ///
     /// # Errors
     ///
-    /// Fails if the object store fails.
+    /// Fails if the object store fails, or if the operating system provides no random bytes.
     pub async fn write(&self, name: &str, bytes: Vec<u8>) -> Result<String, ToolError> {
         let mut random = [0; 4];
         loop {

@@ -190,7 +190,7 @@ impl AgentRuntime {
 
     /// Continues the conversation of the context, for example after an approval, after a crash, or to read the outcome of a sub-agent.
     ///
-    /// This also continues the sub-agents of the conversation whose process died, and the sub-agents that waited for a person.
+    /// Sub-agents of the conversation also continue, if their process died or if they waited for a person.
     ///
     /// # Errors
     ///
@@ -214,7 +214,7 @@ impl AgentRuntime {
     ///
     /// # Errors
     ///
-    /// Fails if the runtime has no agent `first`, and if the store fails.
+    /// Fails if the runtime has no agent `first`, if the context has no conversation, and if the store fails.
     pub async fn active_agent(&self, first: &str, cx: &ToolContext) -> Result<&str, RuntimeError> {
         let first = self.known(first)?;
         let messages = self.0.turns.messages(cx, None).await?;
@@ -232,8 +232,8 @@ impl AgentRuntime {
         self.children_of(&thread).await
     }
 
-    /// Returns the child threads below the conversation of the context, at every depth, the deepest first. A host that deletes the conversation deletes
-    /// them too.
+    /// Returns the child threads below the conversation of the context, at every depth, the deepest first. A host that deletes the conversation
+    /// must delete these threads too.
     ///
     /// # Errors
     ///
@@ -284,7 +284,7 @@ impl AgentRuntime {
     ///
     /// # Errors
     ///
-    /// Fails if the runtime has no such agent.
+    /// Fails if the runtime has no such agent, and if the context has no conversation.
     pub fn tools(
         &self,
         agent: &str,
@@ -310,7 +310,7 @@ impl AgentRuntime {
         Ok(kinds.collect())
     }
 
-    /// Waits until no sub-agent runs in the background of this process.
+    /// Waits until the runtime has no work in the background of this process: no session of a sub-agent, and no run that the answer of a sub-agent began.
     pub async fn idle(&self) {
         self.0.background.idle().await;
     }
@@ -583,8 +583,8 @@ impl AgentRuntimeBuilder {
     ///
     /// # Errors
     ///
-    /// Fails if two agents have the same name, and if an agent calls an agent that does not exist, is not exposed or is of the wrong kind. Also fails
-    /// if a tool names a property that the arguments do not have, and if the runtime lacks a part that an agent needs.
+    /// Fails with a [`RuntimeConfigError`], for example if two agents have the same name, if an agent calls an agent that does not exist, is not exposed
+    /// or is of the wrong kind, if settings of an agent contradict each other, and if the runtime lacks a part that an agent needs.
     pub fn build(self) -> Result<AgentRuntime, RuntimeConfigError> {
         check::check(&self)?;
         let names: HashMap<String, usize> = self

@@ -19,7 +19,8 @@
 //!   with a ledger keeps the call as ambiguous until an operator settles it. Without a ledger, the call is made again, and it asks the agents again.
 //! - If the call is cancelled or its deadline passes, the requests of the agents are dropped.
 //! - The category of the tools is `agent` (`agent-call` for `ask_<agent>`). Tools of the category `agent` need no enablement row, and turns of the kind
-//!   [`Runtime::SubAgent`](tool_core::Runtime::SubAgent) do not have them. [`DynamicTool::category`](tool_core::DynamicTool::category) changes it.
+//!   [`Runtime::SubAgent`](tool_core::Runtime::SubAgent) do not have them. [`DynamicTool::category`](tool_core::DynamicTool::category) changes the
+//!   category.
 //! - An error of an agent has the text that the model may read. Texts for operators are never part of an output.
 //!
 //! ```

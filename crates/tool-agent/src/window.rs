@@ -167,7 +167,7 @@ impl<M: Model> Windowed<M> {
 }
 
 /// Returns whether the provider of an [`HttpModel`](crate::model::HttpModel) refused the request as too long. The operator's text of such an error contains
-/// the name of its class.
+/// the description of its class.
 fn is_too_long(error: &ToolError) -> bool {
     let text = ModelErrorKind::ContextWindow.to_string();
     error.operator_text().contains(&text)

@@ -7,8 +7,9 @@
 //! | the agent answered, or the run reached a limit or was cancelled | ends |
 //! | the run waits for an approval, a variable, a client or an operator | waits until [`AgentQueue::wake`] or the next message |
 //! | the provider of the model, or of a sub-agent's model, requested a wait that is too long for the run | is queued again for the end of that wait |
-//! | another drive is active, the deadline passed, or the host drains | is queued again |
-//! | the model or a store failed | is queued again, later after each attempt, until [`WorkerBuilder::most_attempts`] |
+//! | another drive is active, a call still runs in a different process, the deadline passed, or the host drains | is queued again |
+//! | the model, a store or the context of the thread failed | is queued again, later after each attempt, until [`WorkerBuilder::most_attempts`] |
+//! | the run can never succeed, for example because the model has no price | ends with the cause [`Failed`](tool_core::store::WorkCause::Failed) |
 //!
 //! # Leases
 //!
@@ -349,7 +350,8 @@ impl WorkerBuilder {
         self
     }
 
-    /// Sets the pause before the second attempt after an error; the default is 2 seconds. The pause doubles with each attempt.
+    /// Sets the pause before the second attempt after an error; the default is 2 seconds. The pause doubles with each attempt, up to 64 times this
+    /// length.
     pub fn retry(mut self, retry: Duration) -> Self {
         self.inner.retry = retry;
         self
@@ -361,8 +363,8 @@ impl WorkerBuilder {
         self
     }
 
-    /// Sets the number of expired leases after which a thread ends with the cause [`CrashLimit`](tool_core::store::WorkCause::CrashLimit); the default is
-    /// 3. Below 2, a thread may also reach the limit because a different thread crashed their common process.
+    /// Sets how often the lease of a thread may expire; the default is 3. After one more expiry, the thread ends with the cause
+    /// [`CrashLimit`](tool_core::store::WorkCause::CrashLimit). Below 2, a thread may also reach the limit because a different thread crashed their common process.
     pub fn most_recoveries(mut self, most: u32) -> Self {
         self.inner.most_recoveries = most;
         self

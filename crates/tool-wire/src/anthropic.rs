@@ -36,7 +36,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
 struct Block {
     index: u64,
     whole: bool,
-    /// The block as it began, without the pieces streamed after it.
+    /// The block as it began. Of the pieces streamed after it, only those of a compaction block are added.
     raw: Box<RawValue>,
     kind: Kind,
 }

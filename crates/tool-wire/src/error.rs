@@ -69,7 +69,9 @@ pub enum WireError {
         call: String,
     },
     /// A result has an id that no call of the message has.
-    #[error("a result has the id `{call}`, which no call of the message has")]
+    #[error(
+        "a result has the id `{call}`, which no call of the message has: use the id of its call"
+    )]
     UnknownCall {
         /// The id in the result.
         call: String,
@@ -100,7 +102,9 @@ pub enum OfferError {
         faults: Vec<Fault>,
     },
     /// A tool that is to be sent without `strict` is not offered.
-    #[error("`{0}` is to be sent without `strict`, but no such tool is offered")]
+    #[error(
+        "`{0}` is to be sent without `strict`, but no such tool is offered: remove it, or correct the name"
+    )]
     NoSuchTool(String),
 }
 

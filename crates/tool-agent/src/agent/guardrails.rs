@@ -1,13 +1,13 @@
 //! Guardrails of an agent: checks of its input, of its output and of its calls, as tower layers.
 //!
-//! A guardrail ends the run with [`Outcome::Guardrail`](tool_core::turn::Outcome::Guardrail) and the cause
-//! [`RunCause::Guardrail`](tool_core::store::RunCause::Guardrail). Its text is stored in the thread as the answer, so the run is not retried: the next
-//! drive returns the same outcome, and the next message of the user begins a new turn.
+//! A guardrail that refuses ends the run with [`Outcome::Guardrail`](tool_core::turn::Outcome::Guardrail) and the cause
+//! [`RunCause::Guardrail`](tool_core::store::RunCause::Guardrail). The text of the refusal is stored in the thread as the answer, so the run is not
+//! retried: the next drive returns the same outcome, and the next message of the user begins a new turn.
 //!
 //! | guardrail | checks | when | after a refusal |
 //! |---|---|---|---|
 //! | [`input_guardrail`](AgentBuilder::input_guardrail) | the messages of the thread | before the first request of the agent in a drive, and before each request with a new message of a user | no request is sent, and later requests contain a note in place of the refused messages |
-//! | [`output_guardrail`](AgentBuilder::output_guardrail) | each text of the model, and typed outputs | before it is shown or stored | the message of the model is dropped |
+//! | [`output_guardrail`](AgentBuilder::output_guardrail) | each text and each reasoning of the model, and typed outputs | before it is stored, and before it is shown unless [`show_unchecked_output`](AgentBuilder::show_unchecked_output) is set | the message of the model is dropped |
 //! | [`call_guardrail`](AgentBuilder::call_guardrail) | each call of the model | before one of the message's calls is stored or run | the message of the model is dropped with all its calls |
 //!
 //! In an [`AgentRuntime`](crate::runtime::AgentRuntime), each agent has its own guardrails: the input guardrails of an agent also run after a handoff
@@ -473,8 +473,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Wraps the output guardrails in a tower layer, which checks each text of the model and each typed output before it is stored. The pieces of a
-    /// message are held until the guardrails accept it: neither the observer of the model nor a [`ModelObserver`](crate::model::ModelObserver) receives
+    /// Wraps the output guardrails in a tower layer, which checks each text, each reasoning and each typed output of the model before it is stored.
+    /// The pieces of a message are held until the guardrails accept it: neither the observer of the model nor a [`ModelObserver`](crate::model::ModelObserver) receives
     /// them earlier, unless [`show_unchecked_output`](Self::show_unchecked_output) is set. A text that was not complete when the run was stopped is
     /// not stored. The layer that is added last is the outermost.
     ///

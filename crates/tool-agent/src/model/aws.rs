@@ -193,7 +193,7 @@ pub(super) struct Frames {
 
 impl Frames {
     /// Accepts bytes in pieces of any size. Returns the events that these bytes complete, in the format that `tool-wire` reads, one event per line.
-    /// Fails if a checksum is wrong.
+    /// Fails if a frame has an invalid length or a wrong checksum, and if the payload of an event is not JSON.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<String, String> {
         self.buffer.extend_from_slice(bytes);
         let mut events = String::new();

@@ -88,7 +88,7 @@ pub(super) fn from_env(variable: &str) -> Result<String, MissingKey> {
 
 /// The environment variable has no usable key: it is not set, empty or not UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the environment variable `{variable}` {why}: set it to the API key of the provider")]
+#[error("the environment variable `{variable}` {why}: set it to the key that the provider issued")]
 pub struct MissingKey {
     /// The name of the variable.
     pub variable: String,

@@ -24,15 +24,16 @@ pub struct ModelError {
     pub code: Option<String>,
     /// A description of the failure: the provider's message, or a text of this crate.
     pub message: String,
-    /// The time that the provider requested to wait before another request. [`soonest`](Self::soonest) returns the shortest wait of the whole chain.
+    /// The wait before another request that the provider requested, or that an exhausted [shared limit](super::HttpModelBuilder::shared_limits) requires.
+    /// [`soonest`](Self::soonest) returns the shortest wait of the whole chain.
     pub retry_after: Option<Duration>,
-    /// The wait after which the run can continue, if a provider requested a wait that does not fit into the [budget](super::Retry::budget) or the deadline, and no
-    /// other model of the chain answered: the shortest of these waits. The error of the agent loop is then of the kind `Pending`, which suspends the run
+    /// The wait after which the run can continue: the shortest wait of the chain that does not fit into the [budget](super::Retry::budget) or the deadline,
+    /// if no model answered. The error of the agent loop is then of the kind `Pending`, which suspends the run
     /// ([`TurnError::resumes_after`](tool_core::turn::TurnError::resumes_after)).
     pub resumes_after: Option<Duration>,
     /// The number of attempts at this model. An attempt counts even if its request could not be sent, for example because the credentials failed, and
-    /// counts once if its request was sent again with a renewed token. The number is 0 if there was no attempt, because a requested wait had not
-    /// ended or the request could not be written.
+    /// counts once if its request was sent again with a renewed token. The number is 0 if the request was not sent, or not sent again, because of a
+    /// requested wait, a shared limit or a shared budget, and if it could not be written.
     pub attempts: u32,
     /// The tokens that the failed attempts of all models used in this step, as far as the providers reported them. In
     /// [`ModelEvent::Failed`](super::ModelEvent::Failed), this is the usage of one attempt.
@@ -55,7 +56,7 @@ pub struct FailedModel {
     pub code: Option<String>,
     /// A description of the failure: the provider's message, or a text of this crate.
     pub message: String,
-    /// The time that the provider requested to wait before another request.
+    /// The wait before another request that the provider requested, or that a shared limit requires.
     pub retry_after: Option<Duration>,
     /// The number of attempts at this model; 0 if it was skipped because of a wait.
     pub attempts: u32,
@@ -99,7 +100,7 @@ pub enum ModelErrorKind {
     Unwritable,
     /// The request is not in the recording that is replayed, or the recording could not be written.
     NotRecorded,
-    /// The request was not sent again, because the [budget](tool_core::turn::Budget) that the run shares has fewer tokens left than the request may use.
+    /// The request was not sent again, because the [budget](tool_core::turn::Budget) that the run shares has less left than the request may use.
     /// The run ends with [`Outcome::SharedBudget`](tool_core::turn::Outcome::SharedBudget).
     OverBudget,
     /// The request was not sent, because the store of the [shared limits](super::HttpModelBuilder::shared_limits) failed.
@@ -225,7 +226,7 @@ impl ModelError {
         })
     }
 
-    /// Returns the shortest of the waits that the providers of the chain requested.
+    /// Returns the shortest wait before another request ([`retry_after`](Self::retry_after)) of all models of the chain.
     pub fn soonest(&self) -> Option<Duration> {
         let earlier = self.earlier.iter().filter_map(|model| model.retry_after);
         earlier.chain(self.retry_after).min()

@@ -183,7 +183,7 @@ impl Observers {
 }
 
 /// An event of a request to a model, for interfaces that show the reply as it arrives, and for logs.
-/// [`HttpModel::observe`](super::HttpModel::observe) receives the events in order.
+/// The function that [`HttpModel::observe`](super::HttpModel::observe) sets receives the events in order.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ModelEvent<'a> {
@@ -196,8 +196,9 @@ pub enum ModelEvent<'a> {
     },
     /// A piece of the reply arrived.
     Delta(&'a Delta),
-    /// The attempt failed after pieces of its reply were passed on (not with [`Restart::Refuse`](super::Restart::Refuse)): all pieces since the last
-    /// [`Request`](Self::Request) are withdrawn. [`Failed`](Self::Failed) follows and states whether the request is sent again.
+    /// All pieces since the last [`Request`](Self::Request) are withdrawn. If the attempt failed after pieces of its reply were passed on (not with
+    /// [`Restart::Refuse`](super::Restart::Refuse)), [`Failed`](Self::Failed) follows and states whether the request is sent again. If a guardrail
+    /// refused the reply, no `Failed` follows.
     StepRestarted,
     /// An attempt of the request failed.
     Failed {

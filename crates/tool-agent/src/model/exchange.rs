@@ -502,7 +502,7 @@ impl Exchange<'_> {
 }
 
 impl Incoming {
-    /// Returns whether the provider refuses the credentials and the source has new ones.
+    /// Returns whether the provider refuses the credentials: with 401, or with 403 and the name of an error for expired or unknown keys of AWS.
     fn refuses_credentials(&self) -> bool {
         let expired = |name: &str| {
             matches!(

@@ -214,7 +214,7 @@ impl Prices {
     }
 }
 
-/// Reads a map of providers to maps of models to prices. A name that occurs twice is refused.
+/// Reads a map of providers to maps of models to prices. An empty name, and a name that occurs twice, are refused.
 impl<'de> Deserialize<'de> for Prices {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Unique::deserialize(from).map(|Unique(providers)| {

@@ -35,7 +35,7 @@ pub struct BegunAgentRun {
     has_message: bool,
 }
 
-/// The message that a run answers, or the run that was begun before.
+/// How a run starts.
 pub(super) enum Start<'a> {
     /// No new message: the run answers the stored messages.
     Stored,
@@ -47,7 +47,7 @@ pub(super) enum Start<'a> {
 
 impl AgentRuntime {
     /// Begins a run of the conversation of a context, before a message is stored. [`respond`](Self::respond) stores its message even if a different run is
-    /// active; a host that refuses a message then begins the run first, like [`Turns::begin`].
+    /// active; a host that refuses messages while a run is active begins the run first, like [`Turns::begin`].
     ///
     /// `agent` is the agent of a new conversation. If the conversation was passed to another agent, that agent answers.
     ///
@@ -78,7 +78,8 @@ impl AgentRuntime {
     ///
     /// # Errors
     ///
-    /// Fails if the runtime has no such agent, if the conversation is the thread of a sub-agent, and if a store fails.
+    /// Fails if the runtime has no such agent, if the context has no conversation, if the conversation is the thread of a sub-agent, and if a store
+    /// fails.
     pub async fn begin(&self, agent: &str, cx: &ToolContext) -> Result<AgentBegun, RuntimeError> {
         let first = self.known(agent)?;
         self.own_thread(cx).await?;

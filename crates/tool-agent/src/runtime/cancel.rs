@@ -26,7 +26,7 @@ impl AgentRuntime {
     /// messages remain: a message that the model has not read is read after the next message of the user.
     ///
     /// Returns [`Outcome::Busy`] if an active run has not stopped yet. Call this again until the run has stopped: if the process of that run is dead, its
-    /// calls get their results only after the end of its lease. A conversation that the model has answered returns that answer.
+    /// calls get their results only after the end of its lease. If the model has answered the last message, the outcome is that answer.
     ///
     /// # Errors
     ///

@@ -95,7 +95,7 @@ pub(super) fn paths_of(arguments: &Value, properties: &Properties) -> Vec<String
     }
 }
 
-/// Adds a line for each file to a message, unless the message names it.
+/// Adds a line to a message for each file that the message does not name.
 pub(super) fn with_paths(mut message: String, paths: &[String]) -> String {
     for path in paths {
         let is_named = paths_in(&message).any(|(_, named)| named == path);
@@ -138,7 +138,7 @@ pub(super) fn user_message(
     message_of(thread, Role::User, text, at)
 }
 
-/// Returns the message with which a parent learns the result of a session.
+/// Returns the message that reports the result of a session to the parent.
 pub(super) fn report(row: &ChildRow, result: &AgentResult) -> String {
     let mut report = json!({"type": REPORT, "agent": row.agent, "name": row.name});
     if let (Some(report), Ok(Value::Object(result))) =
@@ -389,7 +389,7 @@ impl AgentRuntime {
         vault.request_variables(request).await.map_err(no_variables)
     }
 
-    /// Returns the error for a child that waits for variables, without values.
+    /// Returns the error result for a child that waits for variables. The result contains no values.
     fn env_required(&self, run: &Run, row: &ChildRow, request: &VariableRequest) -> AgentResult {
         let endpoint = self
             .0

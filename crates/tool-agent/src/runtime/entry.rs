@@ -10,7 +10,7 @@ use tool_core::{Dialect, Rules, VariableNeed};
 use super::spawn::SpawnGate;
 use crate::agent::Agent;
 
-/// The kind of an agent: with a person or without one.
+/// The kind of an agent: whether it talks to a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AgentKind {
@@ -336,7 +336,7 @@ impl Subagent {
         self
     }
 
-    /// Starts the agent before the first request of a conversation, without a call of the model.
+    /// Starts the agent without a call of the model, before the first request of the calling agent in a conversation.
     pub fn immediate(mut self, immediate: Immediate) -> Self {
         self.immediate = Some(immediate);
         self
@@ -424,7 +424,7 @@ pub struct Immediate {
 }
 
 impl Immediate {
-    /// Starts one instance with this first message when the agent becomes active in a conversation.
+    /// Starts one instance with this first message when the calling agent becomes active in a conversation.
     pub fn once(message: impl Into<String>) -> Self {
         Self {
             per_instance: false,

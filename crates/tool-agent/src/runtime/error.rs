@@ -107,7 +107,7 @@ pub enum RuntimeConfigError {
         /// The depth that is configured.
         depth: u32,
     },
-    /// A spawn gate, a limit or a session is configured so that it has no effect or never ends.
+    /// Settings of an agent contradict each other, have no effect, or would let a session never end.
     #[error("the agent `{agent}` {fault}")]
     Setting {
         /// The name of the agent.
@@ -156,7 +156,9 @@ pub enum RuntimeError {
         tool: String,
     },
     /// The sub-agent does not exist, or belongs to a different conversation.
-    #[error("the conversation has no sub-agent `{0}`")]
+    #[error(
+        "the conversation has no sub-agent `{0}`: use the conversation of a row that `AgentRuntime::children` returns"
+    )]
     UnknownChild(String),
     /// The conversation is the thread of a sub-agent or of a prompt, which only its parent drives.
     #[error(

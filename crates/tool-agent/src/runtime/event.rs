@@ -89,7 +89,7 @@ pub enum AgentEventKind {
         /// The piece of JSON text.
         delta: String,
     },
-    /// All pieces since the last [`StepStarted`](Self::StepStarted) are withdrawn, because the request failed and is made again.
+    /// All pieces since the last [`StepStarted`](Self::StepStarted) are withdrawn, because the request failed or a guardrail refused its reply.
     StepRestarted,
     /// The message of the model is complete.
     Message {

@@ -229,7 +229,7 @@ impl StoredEvents {
         self.poll
     }
 
-    /// Returns the events that are stored after a place, at most a few hundred. It is empty if no event is stored after the place.
+    /// Returns the events that are stored after a place, at most a few hundred. The list is empty if no event is stored after the place.
     ///
     /// # Errors
     ///

@@ -75,12 +75,12 @@ impl AgentRuntime {
         adopted.map_err(unavailable)
     }
 
-    /// Starts the sub-agents of the conversation of the context whose variables were supplied, and returns their rows. Call it after a user has answered
-    /// a request for variables. [`respond`](Self::respond) and [`drive`](Self::drive) do the same.
+    /// Starts the sub-agents that waited for variables which a user has now supplied, at every depth below the conversation of the context, and returns
+    /// their rows. Call it after a user has answered a request for variables. [`respond`](Self::respond) and [`drive`](Self::drive) do the same.
     ///
     /// # Errors
     ///
-    /// Fails if the runtime has no agent `first`, the agent that began the conversation, and if a store fails.
+    /// Fails if the runtime has no agent `first` (the agent that began the conversation), if the context has no conversation, and if a store fails.
     pub async fn start_deferred(
         &self,
         first: &str,
@@ -96,7 +96,7 @@ impl AgentRuntime {
         self.start_supplied(&run).await
     }
 
-    /// Starts the deferred children of a thread and of the threads below it whose requests were answered.
+    /// Starts each deferred child of a thread, and of the threads below it, if the child's request for variables was answered.
     fn start_supplied<'a>(
         &'a self,
         run: &'a Arc<Run>,

@@ -14,7 +14,7 @@ pub(super) enum Ended {
     Answered(String),
     /// The run failed, with the text for a model.
     Failed(String),
-    /// The run continues after a person has answered, or in a different process.
+    /// The run has not ended: it continues after a person has answered, after a wait, or with a later drive.
     Paused(Pause),
     /// The agent called tools that a client runs, but a child has no client. The field contains an error result for each of these calls.
     Client(Vec<ClientResult>),

@@ -15,8 +15,8 @@ use super::prompt::BUSY;
 use super::result::AgentResult;
 use super::run::Run;
 
-/// Maximum number of runs of a parent that answers of sub-agents begin after one message of the user. Agents that start each other would otherwise
-/// never stop.
+/// Maximum number of runs of a parent that begin because a sub-agent answered, after one message of the user. Without this limit, agents that start
+/// each other would never stop.
 const MOST_WAKES: usize = 25;
 
 /// The thread that started the sub-agent, as a host value for tools: `parent: &ParentThread`. It exists only in the thread of a sub-agent.
@@ -38,11 +38,12 @@ impl ParentThread {
         &self.parent
     }
 
-    /// Sends a message to the parent, which reads it with its next request. If no run of the parent is active, one begins.
+    /// Sends a message to the parent, which reads it with its next request. If no run of the parent is active, one begins, but at most 25 runs begin in
+    /// this way after one message of the user.
     ///
     /// # Errors
     ///
-    /// Fails if the text is empty, and if the store fails.
+    /// Fails if the text is empty, if this agent or its parent was terminated, and if the store fails.
     pub async fn notify(&self, text: &str) -> Result<(), ToolError> {
         if text.trim().is_empty() {
             return Err(ToolError::new(

@@ -91,7 +91,7 @@ impl State {
         }
     }
 
-    /// Adds a piece of text, to the last event if it has the same kind.
+    /// Adds a piece of text: to the last event if that event has the same kind and room for it, and otherwise in new events.
     fn push_delta(&mut self, event: &AgentEvent) {
         let Some((_, mut rest)) = delta_of(&event.kind) else {
             return;

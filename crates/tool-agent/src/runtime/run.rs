@@ -27,7 +27,7 @@ pub(super) struct Run {
     pub(super) thread: ThreadId,
     /// The thread whose files the tools of the run use: the thread of the run, or the thread that called a prompt.
     pub(super) home: ThreadId,
-    /// The number of sub-agents above the agent of the run, including this one.
+    /// The number of sub-agents from the conversation to this run, its own agent included; 0 for the conversation itself.
     pub(super) depth: u32,
     /// The agent that began the conversation.
     pub(super) first: usize,

@@ -1,5 +1,5 @@
-//! Sessions of sub-agents. A session begins with a message of the parent, and ends when the outcome is
-//! delivered to the parent.
+//! Sessions of sub-agents. A session begins with a message of the parent, and ends when its outcome is stored,
+//! in one transaction with the message to the parent if there is one.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ use super::prompt::{BUSY, new_message};
 use super::result::AgentResult;
 use super::run::{Run, ended_by};
 
-/// Returns a pause for an error of the runtime itself. It ends without an action by a person.
+/// Returns a pause for an error of the runtime itself. The pause ends without an action by a person.
 fn paused(error: ToolError) -> Pause {
     Pause::until_later(error)
 }
 
 impl AgentRuntime {
     /// Runs the current session of a child to its end, and returns its result with the files in the parent's thread. If no call waits for the outcome, a
-    /// message passes it to the parent.
+    /// message passes the result to the parent, unless the sub-agent uses explicit communication.
     pub(super) fn session<'a>(
         &'a self,
         parent: &'a Arc<Run>,

@@ -50,7 +50,7 @@ impl AgentRuntime {
     ///
     /// # Errors
     ///
-    /// Fails if the conversation has no sub-agent with this reference, and if a store fails.
+    /// Fails if the context has no conversation, if the conversation has no sub-agent with this reference, and if a store fails.
     pub async fn terminate(
         &self,
         reference: &str,

@@ -185,7 +185,7 @@ impl Collision {
     }
 }
 
-/// Returns whether the variable of an optional tool switches it on. A tool without a variable, or whose variable has an empty name, is on.
+/// Returns whether the variable of an optional tool switches it on. A tool without a variable, and a tool whose variable has an empty name, is on.
 pub(super) fn is_on(flag: Option<&String>, cx: &ToolContext) -> bool {
     let Some(flag) = flag.filter(|flag| !flag.is_empty()) else {
         return true;

@@ -383,7 +383,7 @@ fn faults_of_toml_have_their_place() {
 }
 
 #[test]
-fn unknown_skill_has_its_place() {
+fn error_of_an_unknown_skill_has_its_place() {
     let file = load("name: a\nmodel:\n  name: m\nskills:\n  - refund\n");
     let error = file
         .builder(ScriptedModel::new([]), &[refunds()])
@@ -395,7 +395,7 @@ fn unknown_skill_has_its_place() {
 }
 
 #[test]
-fn file_names_its_path() {
+fn error_of_a_file_names_its_path() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.yaml");
     std::fs::write(&path, "name: a\nmodle: 1\n").unwrap();

@@ -644,7 +644,7 @@ async fn secrets_appear_in_no_error() {
     );
 }
 
-// Keys that sign requests are not sent over http either, because the request could be repeated.
+// Signed requests are not sent over http either, because a third party could read and repeat them.
 #[test]
 fn signed_requests_over_http_are_refused() {
     let endpoint = Endpoint::bedrock("eu-central-1", keys()).base_url("http://gpu.example.com");

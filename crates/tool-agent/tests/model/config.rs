@@ -88,7 +88,7 @@ fn invalid_headers_fields_and_names_are_refused() {
 #[test]
 fn missing_key_names_the_variable() {
     let error = ApiKey::from_env("TOOL_AGENT_TEST_UNSET").unwrap_err();
-    let text = "the environment variable `TOOL_AGENT_TEST_UNSET` is not set: set it to the API key of the provider";
+    let text = "the environment variable `TOOL_AGENT_TEST_UNSET` is not set: set it to the key that the provider issued";
     assert_eq!(error.to_string(), text);
 }
 

@@ -1,5 +1,5 @@
-//! Faults of providers that occur in one format only: partial events, errors in replies with status 200, rate limits for many runs at once, invalid
-//! arguments, and calls without ids or signatures.
+//! Faults of providers: partial events, errors in replies with status 200, rate limits for many runs at once, invalid arguments, calls without ids or
+//! signatures, and tokens that the totals of a usage leave out.
 
 use std::time::Duration;
 

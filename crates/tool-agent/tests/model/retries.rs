@@ -268,7 +268,7 @@ async fn error_is_that_of_the_last_request() {
 
 // `Retry-After` may be a date, and `x-should-retry` decides whether to retry.
 #[tokio::test]
-async fn headers_of_the_provider_decide() {
+async fn retry_headers_of_the_provider_are_respected() {
     let past = [("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT")];
     let server = StandIn::start(vec![
         json_response(429, &past, &json!({})),

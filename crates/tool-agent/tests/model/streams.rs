@@ -447,7 +447,7 @@ async fn tokens_of_failed_attempts_count_towards_the_run() {
 
 // `keepalive` events of the Responses API do not restart the idle timeout.
 #[tokio::test]
-async fn keepalive_of_the_responses_api_is_no_event() {
+async fn keepalive_does_not_restart_the_idle_timeout() {
     let item = json!({"type": "message", "role": "assistant", "content": []});
     let mut silent = cut([
         json!({"type": "response.output_item.added", "output_index": 0, "item": item}),

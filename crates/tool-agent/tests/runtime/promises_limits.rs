@@ -1,4 +1,4 @@
-//! Variables of sub-agents, immediate starts, the arguments of `subagent_create`, and the limit on runs that reports begin.
+//! Variables of sub-agents, immediate starts, the arguments of `subagent_create`, and the limit on runs that begin because of reports.
 
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ fn region(#[variable("REGION")] region: String) -> String {
     format!("{} characters, {region}", region.len())
 }
 
-/// Returns an agent `shop` with one instance that starts for the variables of the conversation.
+/// Returns the sub-agent `shop`, which starts one instance for each group of these variables of the conversation.
 fn instance<const N: usize>(names: [&str; N]) -> Subagent {
     Subagent::new("shop")
         .blocking(false)

@@ -132,7 +132,7 @@ async fn reference_survives_a_restart() {
 // S4-48, S4-50: the tools exist only for an agent with resumable sub-agents. `subagent_message` and `subagents` need a live instance, and the enum of agents
 // follows the flags.
 #[tokio::test]
-async fn tools_are_offered_for_what_is_enabled_now() {
+async fn tools_follow_the_flags_and_the_live_instances() {
     let (host, log) = (Host::new(), Log::default());
     let runtime = host
         .runtime()
@@ -489,7 +489,7 @@ async fn message_to_a_running_sub_agent_is_queued() {
 
 // S4-43: a message for side A is stored as a message of the user, and a message for side B as a message of the agent, which the partner answers.
 #[tokio::test]
-async fn messages_are_for_one_side() {
+async fn message_is_stored_with_the_role_of_its_side() {
     for side in [Side::A, Side::B] {
         let (host, log) = (Host::new(), Log::default());
         let tool = Subagent::new("researcher").resumable(Resumable::new().receives_messages(side));

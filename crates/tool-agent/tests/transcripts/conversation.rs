@@ -9,7 +9,6 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Conversation {
-    /// The title of the conversation.
     pub(crate) title: String,
     /// The ids of the capabilities that the conversation demonstrates.
     pub(crate) proves: Vec<String>,

@@ -24,7 +24,7 @@ struct Written {
     requests: HashMap<(String, String), Vec<String>>,
     /// The pieces of a text that are not written yet, with the beginning of their line.
     pieces: Option<(String, String)>,
-    /// The definitions of tools that a request contained.
+    /// The definitions of the tools that the runtime added to requests.
     definitions: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl Journal {
         self.0.lock().unwrap().text.clone()
     }
 
-    /// Writes the definitions of the tools that a runtime adds.
+    /// Returns the definitions of the tools that the runtime added to requests.
     fn definitions(&self) -> Vec<String> {
         self.0.lock().unwrap().definitions.clone()
     }

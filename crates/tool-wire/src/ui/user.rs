@@ -11,8 +11,8 @@ use super::approvals::{last_message, text, wrong};
 /// [`Turns::say`](tool_core::turn::Turns::say).
 ///
 /// The body is the object with `messages` that `useChat` posts, or the list of messages itself. Returns `None` if the last message is not
-/// from a user: then it answers approval requests, which [`ApprovalResponses`](super::ApprovalResponses) reads. Empty texts and an application's own
-/// parts (`data-…`) are left out.
+/// from a user: then it has answers to approval requests, which [`ApprovalResponses`](super::ApprovalResponses) reads, or results of client
+/// tools, which [`client_results`](super::client_results) reads. Empty texts and an application's own parts (`data-…`) are left out.
 ///
 /// ```
 /// use tool_core::Part;

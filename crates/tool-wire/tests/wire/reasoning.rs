@@ -205,7 +205,7 @@ fn reasoning_is_read_from_every_provider_whole_and_streamed() {
 
 // A14: a reply that is cut off during the reasoning contains the reasoning that has arrived
 #[test]
-fn reasoning_of_a_truncated_answer_is_kept() {
+fn reasoning_of_a_truncated_reply_is_kept() {
     for provider in Provider::ALL {
         // The number of events up to the end of the first block.
         let most = match provider {
@@ -227,7 +227,7 @@ fn reasoning_of_a_truncated_answer_is_kept() {
 
 // A14: servers that are compatible with Chat Completions use two names for the key, and some servers use both
 #[test]
-fn chat_completions_variants_name_reasoning_differently() {
+fn reasoning_is_read_from_both_keys_of_chat_completions() {
     let read = |message: Value| -> Result<String, WireError> {
         let body = json!({"choices": [{"message": message, "finish_reason": "stop"}]}).to_string();
         Ok(Provider::Chat.reply(&body)?.reasoning().to_owned())
@@ -405,7 +405,7 @@ fn chat_message_without_reasoning_has_no_opaque_part() {
 
 // A14: models with open weights return the reasoning itself, other models return a summary
 #[test]
-fn responses_can_return_reasoning_as_text() {
+fn reasoning_text_of_responses_is_read() {
     let item = json!({"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": FIRST}]});
     let body = json!({"status": "completed", "output": [item]});
     let reply = Provider::Responses.reply(&body.to_string()).unwrap();
@@ -498,7 +498,7 @@ fn values(chunks: &[Chunk]) -> Vec<Value> {
 
 // A14: an interface shows reasoning in its own parts and only once, streamed or complete
 #[test]
-fn an_interface_shows_reasoning_before_the_answer() {
+fn an_interface_shows_reasoning_before_the_text() {
     for provider in Provider::ALL {
         let (reply, news) = streamed(provider, usize::MAX);
         let mut ui = Writer::new(&toolset![look_up]);

@@ -119,7 +119,7 @@ async fn length_limit_and_content_filter_are_outcomes() {
 
 // A7: a refusal of the model is reported as filtered
 #[test]
-fn refusals_are_filtered() {
+fn refusal_of_the_model_is_reported_as_filtered() {
     let chat =
         r#"{"choices":[{"message":{"content":null,"refusal":"No."},"finish_reason":"stop"}]}"#;
     let responses = r#"{"status":"completed","output":[{"type":"message","role":"assistant",

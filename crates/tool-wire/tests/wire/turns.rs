@@ -120,7 +120,7 @@ async fn one_loop_serves_every_provider() {
 
 // A call of a reply that was cut off gets a result without being run
 #[tokio::test]
-async fn turns_refuse_the_calls_of_a_truncated_answer() {
+async fn turn_refuses_the_calls_of_a_truncated_reply() {
     let body = recorded(Provider::Anthropic).0.replace(
         "\"tool_use\",\n \"stop_sequence\"",
         "\"max_tokens\",\n \"stop_sequence\"",

@@ -170,7 +170,7 @@ async fn calls_are_streamed_to_the_interface() {
 
 // A reply from any provider is shown in the same way, streamed or complete; a reply that was cut off is shown as failed.
 #[test]
-fn answers_of_every_provider_are_shown() {
+fn replies_of_every_provider_are_shown() {
     for provider in Provider::ALL {
         let reply = provider.reply(recorded(provider).0).unwrap();
         let mut ui = Writer::new(&toolset![]);
