@@ -23,13 +23,14 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `host` | the records of a gate: approvals, effects, audit rows, runs and switches. Every store requires it, so the other features enable it |
+//! | `host` | the records of a host. Without it, the crate contains only identities, messages of threads, spilled outputs, the catalogue and enablement rows |
 //! | `sqlite` | `SqliteStore`: one file, for the processes of one host |
 //! | `postgres` | `PostgresStore`: one database, for many hosts |
 //! | `seal` | the module `seal`: a vault that encrypts secrets and variables at rest, and on request the contents of the SQL stores |
+//! | `schedule` | `next_due` and `read_time`: the due times of scheduled tasks, with the rules of time zones |
 //! | `suite` | the module `suite`: the tests that a store must pass |
 //!
-//! No feature is enabled by default, because a crate that defines tools needs none of them.
+//! Each of the other features enables `host`. No feature is enabled by default, because a crate that defines tools needs none of them.
 //!
 //! # The traits
 //!
@@ -37,7 +38,7 @@
 //! |---|---|
 //! | [`ApprovalStore`] | approval requests for calls and plans, and their answers |
 //! | [`EffectLedger`] | the effects that were begun, and how they ended |
-//! | [`AuditSink`] | one row for each call |
+//! | [`AuditSink`] | one row for each call, and one row for each change by an operator |
 //! | [`ThreadStore`] | the messages of a thread |
 //! | [`ChildStore`] | the state of threads that a call of another thread started |
 //! | [`ThreadEventStore`] | the events of a thread, which other processes read together with its messages to follow a run |
@@ -57,8 +58,8 @@
 //! | [`StoredToolStore`], [`Directory`] | tools that operators create at run time, their functions and bindings; workspaces and members |
 //!
 //! [`Catalogue`] lists the tools of the program, and [`EnablementStore`] stores the rows that enable these tools for instances. [`Maintenance`]
-//! erases contents and removes old rows. [`ChangeStore`] writes the changes of operators together with their audit rows. A [`Journal`] writes to
-//! several of these stores in one transaction.
+//! erases contents and removes old rows. [`ChangeStore`] writes changes by operators together with their audit rows. A [`Journal`] writes to several
+//! of these stores in one transaction.
 //!
 //! [`MemoryStore`] implements all of these traits for tests and for hosts that may lose their data, and `SqliteStore` and `PostgresStore` for all
 //! other hosts. To write your own store, implement the traits and run the tests of the module `suite` on it.

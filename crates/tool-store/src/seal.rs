@@ -41,8 +41,8 @@
 //! - Audit rows and the effect ledger are not sealed. They contain a hash (SHA-256, without a key) of the arguments of each call. A reader of the hash
 //!   can see which calls have equal arguments, and can test guesses of short arguments. The ledger also contains the results of calls with effects.
 //! - Documents, rooms, the prompts of scheduled tasks, stored tools with their functions, and responses to edits of stored tools are not sealed.
-//! - A handle with `sealing` refuses to write memories and the notes of threads, because their full-text indexes contain their words. A host that stores them
-//!   with a different handle stores them in clear text.
+//! - A handle with `sealing` refuses to write memories and the notes of threads, which are stored only in clear text: the full-text index of memories
+//!   contains their words. A host stores them with a handle without `sealing`.
 //! - Sealed contents cannot be searched in SQL. A search has to read the contents through the store.
 //! - A writer of the database can replace sealed contents with unsealed contents, which the store reads.
 //!

@@ -288,8 +288,8 @@ pub fn fuse<K: Clone + Ord>(rankings: &[Vec<K>]) -> Vec<(K, f64)> {
 ///
 /// `words` has scores of [`rank`], and `meanings` has cosines. Both are best first and were searched with the same `limit`, in the rows of one
 /// caller, so that no score depends on rows that the caller cannot read. A key that only one search returned gets the lowest score of the other list,
-/// because its score in the other search cannot be higher. If a search by words returned less than `limit` results, the other keys contain no word of
-/// the query, and get 0.
+/// because its score in the other search cannot be higher. If a search by words returned fewer than `limit` results, the other keys contain no word
+/// of the query, and get 0.
 ///
 /// A fusion by rank ([`fuse`]) counts a weak result as much as a good result of the same rank. With k = 60, any key in both lists comes before the
 /// first key that is in only one list, so a search with many weak results displaces the results of the other search.

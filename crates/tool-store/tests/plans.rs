@@ -206,7 +206,7 @@ async fn replace(store: &SqliteStore) {
     }
 }
 
-/// Runs the child process, which prints a line when it begins to work, and works until it is killed.
+/// Entry point of the child process: prints a line when it begins to work, and works until it is killed.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "the other test starts it as a child process"]
 async fn child() {

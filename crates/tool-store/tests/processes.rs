@@ -53,7 +53,7 @@ fn index_claim(worker: &str) -> IndexClaim {
     }
 }
 
-/// Runs the child process, which waits for a line, does its job, and prints one line for each result.
+/// Entry point of the child process: waits for a line, does its job, and prints one line for each result.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "other tests start it as a child process"]
 async fn child() {
@@ -123,7 +123,7 @@ async fn child() {
             let claim = index_claim("killed");
             let document = store.claim_document(Scope::All, claim).await.unwrap();
             say(&format!("claimed {}", document.unwrap().row.name.file()));
-            // Stores of other documents continue while this process is in the middle of the index.
+            // The process never finishes the index: the parent kills it here.
             std::future::pending::<()>().await;
         }
         "take units" => limits::take_units(&store, say).await,

@@ -1,4 +1,4 @@
-//! Sealed values in SQLite files: no file contains a secret, and values that were altered in the file cannot be opened.
+//! Tests of sealed values in SQLite files: no file contains a secret, and values that were altered in the file cannot be opened.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Changes by operators of secrets, variables and keys in PostgreSQL.
+//! Changes that operators make to secrets, variables and keys in PostgreSQL.
 
 use crate::store::{Changed, VaultChange};
 

@@ -24,7 +24,7 @@ macro_rules! columns {
     };
 }
 
-/// Returns the query for an open approval of a scope that has expired. `now` is the parameter of [`NOW`].
+/// Returns the query for one open approval of a scope whose deadline has passed. `now` is the parameter of [`NOW`].
 pub(super) fn expired(scope: Scope<'_>, now: Option<i64>) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "SELECT 1 FROM tool_store.approval WHERE status IN ('pending', 'approved') AND lapses <= ",
@@ -35,7 +35,8 @@ pub(super) fn expired(scope: Scope<'_>, now: Option<i64>) -> QueryBuilder<Postgr
     query
 }
 
-/// Marks the open approvals of a scope as expired after their deadline. Skips rows that a different transaction has locked.
+/// Returns the statement that marks open approvals of a scope as expired if their deadline has passed. It skips rows that a different transaction has
+/// locked.
 pub(super) fn expiry(scope: Scope<'_>, now: i64) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "WITH late AS MATERIALIZED (SELECT id FROM tool_store.approval \
@@ -115,7 +116,7 @@ async fn save(
     Ok(())
 }
 
-/// Saves the columns that are not part of the answer, which may have been sealed with a key that this step does not have.
+/// Saves the status and the assignee. The answer is not written again: it may be sealed with a key that this step does not have.
 async fn save_status(db: &mut Change<'_>, row: &ApprovalRow) -> Result<(), Fault> {
     db.query("UPDATE tool_store.approval SET status = $1, assignee = $2 WHERE id = $3")
         .bind(row.status.as_str())
@@ -189,7 +190,8 @@ async fn open(
     Ok(())
 }
 
-/// Denies the pending requests that match a filter. It is one statement, so that the filter's limit counts expired requests, too.
+/// Returns the statement that denies the pending requests that match a filter. It is one statement, so that the filter's limit counts expired
+/// requests, too.
 fn denial(
     workspace: &Workspace,
     filter: &ApprovalFilter,

@@ -20,11 +20,12 @@ macro_rules! columns {
     };
 }
 
-/// Removes the rows of one user, except the rows of changes that the user made as an operator.
+/// The statement that removes the rows of one user, except the rows of changes that the user made as an operator.
 pub(super) const ERASE: &str = "DELETE FROM tool_store.audit WHERE principal = $1 AND workspace = $2 \
      AND NOT (call = '' AND contract IS NULL AND notes <> '[]')";
 
-/// Removes at most `most` rows of a scope whose calls started before a time. Skips rows that a different transaction has locked.
+/// Returns the statement that removes at most `most` rows of a scope whose calls started before a time. It skips rows that a different transaction
+/// has locked.
 pub(super) fn retention(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "DELETE FROM tool_store.audit WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.audit WHERE started < ",
@@ -92,7 +93,8 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Po
     query
 }
 
-/// Inserts a row, or replaces the row of the same identity unless its outcome is final. The end of a call changes no indexed column except the outcome.
+/// The statement that inserts a row, or replaces the row of the same identity unless its outcome is final. The end of a call changes no indexed
+/// column except the outcome.
 const SAVE: &str = concat!(
     "INSERT INTO tool_store.audit AS old (",
     columns!(),

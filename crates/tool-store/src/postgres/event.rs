@@ -18,7 +18,7 @@ use super::{Fault, PostgresStore, step};
 /// The longest text that is read as a position. A snapshot has about 10 bytes for each transaction that was running.
 const LONGEST: usize = 100_000;
 
-/// Removes events whose retention period has ended. The newest event is kept, because it is the position of readers.
+/// Returns the statement that removes events whose retention period has ended. The newest event is kept, because it is the position of readers.
 pub(super) fn expiry(now: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "DELETE FROM tool_store.event WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.event WHERE at < ",

@@ -23,7 +23,7 @@ macro_rules! columns {
     };
 }
 
-/// Returns the query for a running row of a scope with an expired lease. `now` is the parameter of [`NOW`].
+/// Returns the query for one running row of a scope whose lease has expired. `now` is the parameter of [`NOW`].
 pub(super) fn lapsed(scope: Scope<'_>, now: Option<i64>) -> QueryBuilder<Postgres> {
     let mut query =
         QueryBuilder::new("SELECT 1 FROM tool_store.effect WHERE state = 'running' AND lapses <= ");
@@ -33,7 +33,8 @@ pub(super) fn lapsed(scope: Scope<'_>, now: Option<i64>) -> QueryBuilder<Postgre
     query
 }
 
-/// Marks the running rows of a scope whose lease has expired as ambiguous. Skips rows that a different transaction has locked.
+/// Returns the statement that marks running rows of a scope as ambiguous if their lease has expired. It skips rows that a different transaction has
+/// locked.
 pub(super) fn sweeping(scope: Scope<'_>, now: i64) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "WITH lapsed AS MATERIALIZED (SELECT workspace AS w, key AS k FROM tool_store.effect WHERE state = 'running' AND lapses <= ",

@@ -131,7 +131,7 @@ impl Hints {
 struct HintSender(Option<Arc<Mutex<Sending>>>);
 
 impl HintSender {
-    /// Returns whether the task has to send again, after a notification. If not, the task ends.
+    /// Returns whether the task has to send one more notification after it has sent one. If not, the task ends.
     fn goes_on(&mut self) -> bool {
         let Some(state) = &self.0 else {
             return false;

@@ -14,7 +14,7 @@ use super::{
     Fault, PostgresStore, audit, event, request, step, switch, variable, variable_request,
 };
 
-/// Clears the results of the effects that an erasure covers.
+/// Returns the statement that clears the results of the effects that an erasure covers.
 pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Postgres> {
     let mut query =
         QueryBuilder::new("UPDATE tool_store.effect SET result = NULL WHERE result IS NOT NULL");
@@ -22,7 +22,7 @@ pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Postgres> {
     query
 }
 
-/// Clears the contents of the approvals that an erasure covers, and withdraws open approvals.
+/// Returns the statement that clears the contents of the approvals that an erasure covers, and that withdraws the open approvals.
 pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "UPDATE tool_store.approval SET status = CASE WHEN status IN ('pending', 'approved') THEN 'withdrawn' ELSE status END, \
@@ -56,7 +56,8 @@ fn narrow_to_erased(query: &mut QueryBuilder<Postgres>, of: Erasure<'_>) {
     query.push_bind(value.to_owned());
 }
 
-/// Removes at most `most` rows that match `condition`, to which `time` is appended. Skips rows that a different transaction has locked.
+/// Returns the statement that removes at most `most` rows that match `condition`, to which `time` is appended. It skips rows that a different
+/// transaction has locked.
 fn removal(table: &str, condition: &str, time: i64, most: u32) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new("DELETE FROM tool_store.");
     query.push(format_args!(
@@ -68,7 +69,7 @@ fn removal(table: &str, condition: &str, time: i64, most: u32) -> QueryBuilder<P
     query
 }
 
-/// Removes settled effects that ended before `since` and that no message and no approval can refer to.
+/// Returns the statement that removes settled effects that ended before `since` and that no message and no approval can refer to.
 pub(super) fn old_effects(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     let condition = "NOT EXISTS (SELECT FROM tool_store.message m WHERE m.workspace = r.workspace AND m.conversation = r.thread) \
          AND NOT EXISTS (SELECT FROM tool_store.approval a WHERE a.workspace = r.workspace AND a.key = r.key) \
@@ -77,39 +78,40 @@ pub(super) fn old_effects(since: Timestamp, most: u32) -> QueryBuilder<Postgres>
     removal("effect", condition, since.as_millis(), most)
 }
 
-/// Removes closed approvals that were requested before `since`.
+/// Returns the statement that removes closed approvals that were requested before `since`.
 pub(super) fn old_approvals(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     let condition = "r.status NOT IN ('pending', 'approved') AND r.created <";
     removal("approval", condition, since.as_millis(), most)
 }
 
-/// Removes expired spilled outputs and their chunks.
+/// Returns the statement that removes expired spilled outputs and their chunks.
 pub(super) fn old_spills(now: i64, most: u32) -> QueryBuilder<Postgres> {
     removal("spill", "r.lapses <=", now, most)
 }
 
-/// Removes expired idempotency keys with their responses.
+/// Returns the statement that removes expired idempotency keys with their responses.
 pub(super) fn old_requests(now: i64, most: u32) -> QueryBuilder<Postgres> {
     removal("request", "r.lapses <=", now, most)
 }
 
-/// Removes runs that ended before `since`.
+/// Returns the statement that removes runs that ended before `since`.
 pub(super) fn old_runs(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     removal("run", "r.ended <", since.as_millis(), most)
 }
 
-/// Removes budgets that have no reservation and were last changed before `since`. A reservation locks the row of its budget.
+/// Returns the statement that removes budgets that have no reservation and were last changed before `since`. A reservation locks the row of its
+/// budget.
 pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     let condition = "NOT EXISTS (SELECT FROM tool_store.budget_reservation v WHERE v.workspace = r.workspace AND v.name = r.name) AND r.updated <";
     removal("budget", condition, since.as_millis(), most)
 }
 
-/// Removes expired shared limits. A request locks the row of its limit.
+/// Returns the statement that removes expired shared limits. A request locks the row of its limit.
 fn old_limits(now: i64, most: u32) -> QueryBuilder<Postgres> {
     removal("shared_limit", "r.ends <=", now, most)
 }
 
-/// Removes runs of scheduled tasks that ended before `since`.
+/// Returns the statement that removes runs of scheduled tasks that ended before `since`.
 pub(super) fn old_task_runs(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     removal("task_run", "r.ended <", since.as_millis(), most)
 }
@@ -119,7 +121,7 @@ pub(super) const OLD_THREADS: &str = "SELECT t.workspace, t.conversation, t.last
      JOIN tool_store.message m ON m.workspace = t.workspace AND m.conversation = t.conversation AND m.seq = t.last \
      WHERE m.at < $1 LIMIT $2";
 
-/// Removes the messages of a thread, unless a message was added since the thread was found. The lock prevents further appends.
+/// The statement that removes the messages of a thread, unless a message was added since the thread was found. The lock prevents further appends.
 const REMOVE_THREAD: &str =
     "WITH old AS MATERIALIZED (SELECT workspace AS w, conversation AS c FROM tool_store.thread
           WHERE workspace = $1 AND conversation = $2 AND last = $3 FOR UPDATE)
@@ -158,7 +160,8 @@ pub(super) async fn erase(db: &mut Change<'_>, of: Erasure<'_>) -> Result<Erased
             room::remove(db, thread).await?;
             schedule::erase(db, thread).await?;
             erased.memories = long_term::erase_thread(db, thread).await?;
-            // After the effects, and before the messages are removed: the common order of locks is effects, audit rows, threads and runs.
+            // The runs end after the effects were changed and before the messages are removed: the common order of locks is effects, audit rows,
+            // threads and runs.
             fence::erase(db, of).await?;
             let messages = db
                 .query("DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2");

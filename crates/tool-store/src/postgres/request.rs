@@ -1,4 +1,4 @@
-//! Changes of operators, and the responses to requests with an idempotency key, in PostgreSQL.
+//! Changes by operators, and the responses to requests with an idempotency key, in PostgreSQL.
 
 use crate::digest::sha256;
 use crate::sql::administration as shared;
@@ -28,11 +28,11 @@ type Answer<T> = Result<Result<T, StoreError>, Fault>;
 pub(super) const FIND: &str = "SELECT key, fingerprint, response, sealed FROM tool_store.request \
      WHERE workspace = $1 AND caller = $2 AND key = $3 AND lapses > $4";
 
-/// Removes some expired responses. A request with a key removes at most 100, so that each request takes about the same time.
+/// The statement that removes some expired responses. A request with a key removes at most 100, so that each request takes about the same time.
 pub(super) const SWEEP: &str = "DELETE FROM tool_store.request WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.request \
      WHERE lapses <= $1 ORDER BY lapses LIMIT 100 FOR UPDATE SKIP LOCKED))";
 
-/// Removes the responses with contents that an erasure covers, and the responses to requests of the erased user.
+/// Returns the statement that removes the responses with contents that an erasure covers, and the responses to requests of the erased user.
 pub(super) fn erasure(of: Erasure<'_>) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new("DELETE FROM tool_store.request WHERE workspace = ");
     match of {

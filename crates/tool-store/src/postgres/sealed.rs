@@ -108,7 +108,7 @@ impl Batch {
         query.push("::text[]) AS c (workspace, owner, name, number, old, new, key)");
     }
 
-    /// Locks the rows in a fixed order, so that two rotations of the same values cannot deadlock.
+    /// Returns the statement that locks the rows in a fixed order, so that two rotations of the same values cannot deadlock.
     fn lock(&self, column: SealedColumn) -> QueryBuilder<Postgres> {
         let source = source(column);
         let mut query = QueryBuilder::new("SELECT 1 FROM tool_store.");
@@ -122,7 +122,7 @@ impl Batch {
         query
     }
 
-    /// Replaces each value that has not changed since it was read.
+    /// Returns the statement that replaces each value that has not changed since it was read.
     fn swap(&self, column: SealedColumn) -> QueryBuilder<Postgres> {
         let source = source(column);
         let (sealed, key) = (source.sealed, source.key);

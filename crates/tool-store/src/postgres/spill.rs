@@ -10,7 +10,7 @@ use super::change::{Change, change, fetch};
 use super::sealed::check_sealer;
 use super::{Fault, PostgresStore, narrow_to_scope, step, stored};
 
-/// Removes the expired texts of a scope and their chunks.
+/// Returns the statement that removes the expired texts of a scope and their chunks.
 pub(super) fn expiry(scope: Scope<'_>, now: i64) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "DELETE FROM tool_store.spill WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.spill WHERE lapses <= ",

@@ -30,8 +30,7 @@ fn add(all: &mut Vec<Statement>, index: &'static str, query: &QueryBuilder<Postg
     all.push((index, query.sql().as_str().to_owned()));
 }
 
-/// Returns the queries of all lists, with each filter, for the first page and for a later page, and the statements that search for expired or old
-/// rows.
+/// Returns the queries of lists, with each filter, for the first page and for a later page, and statements that look up, count, erase or remove rows.
 pub fn statements() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     let own = Workspace::new("x");

@@ -67,7 +67,7 @@ fn narrow_to_owner(query: &mut QueryBuilder<Postgres>, scope: &VariableScope) {
     narrow(query, "owner", Some(scope.owner()));
 }
 
-/// Removes the variables of an owner.
+/// Returns the statement that removes the variables of an owner.
 pub(super) fn removal(scope: &VariableScope) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new("DELETE FROM tool_store.variable WHERE TRUE");
     narrow_to_owner(&mut query, scope);

@@ -71,7 +71,7 @@ pub(super) async fn answer(
     Ok(missing)
 }
 
-/// Removes the requests of a thread.
+/// Returns the statement that removes the requests of a thread.
 pub(super) fn removal(thread: &ThreadId) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new("DELETE FROM tool_store.variable_request WHERE TRUE");
     narrow(&mut query, "workspace", Some(thread.workspace().as_str()));
@@ -79,7 +79,7 @@ pub(super) fn removal(thread: &ThreadId) -> QueryBuilder<Postgres> {
     query
 }
 
-/// Removes requests of a scope that were opened before a time.
+/// Returns the statement that removes requests of a scope that were opened before a time.
 pub(super) fn expiry(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "DELETE FROM tool_store.variable_request WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.variable_request WHERE at < ",

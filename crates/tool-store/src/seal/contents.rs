@@ -1,4 +1,4 @@
-//! The vault as the keys of contents.
+//! Sealing of contents with the keys of a vault.
 
 use futures::future::BoxFuture;
 use secrecy::ExposeSecret as _;

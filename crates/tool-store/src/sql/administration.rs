@@ -1,4 +1,4 @@
-//! Changes of instances by operators, for all SQL databases.
+//! Changes that operators make to instances, for all SQL databases.
 
 use super::enablement::{self, EnablementRows};
 use crate::store::{Changed, InstanceChange};

@@ -61,12 +61,12 @@ impl Contents {
         self.0.as_ref()
     }
 
-    /// Fails for a handle that seals contents. Writes of memories and notes call it, because their full-text index contains the words of the texts
-    /// and cannot be sealed.
+    /// Fails for a handle that seals contents. Writes of memories and notes call it, because their texts are stored only in clear text: the full-text
+    /// index of memories contains their words and cannot be sealed.
     pub(crate) fn check_unsealed(&self) -> Result<(), StoreError> {
         if self.0.is_some() {
             return Err(StoreError::Conflict(
-                "memories and notes are not sealed, because their full-text index contains their words: use a handle of the store without sealing".to_owned(),
+                "memories and notes can be stored only in clear text: write them with a handle of the store without sealing".to_owned(),
             ));
         }
         Ok(())
@@ -175,7 +175,8 @@ impl Operation {
 }
 
 impl Reader {
-    /// Creates the reader of responses to edits of stored tools. They are not sealed, because the tables of stored tools have the same texts.
+    /// Creates the reader of responses to edits of stored tools. These responses are not sealed, because the tables of stored tools have the same
+    /// texts.
     pub(crate) fn of_clear_texts() -> Self {
         Self(None)
     }

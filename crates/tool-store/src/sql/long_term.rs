@@ -74,7 +74,7 @@ pub(crate) fn one<DB: SqlDatabase>(workspace: &Workspace, id: &str) -> Statement
     query
 }
 
-/// Returns the query for the row of a content.
+/// Returns the query for the memory of a scope whose content has this hash.
 pub(crate) fn of_hash<DB: SqlDatabase>(scope: &MemoryScope, hash: &str) -> Statement<DB> {
     let mut query = Statement::select(COLUMNS, NAMED);
     narrow_to_scope(&mut query, scope);
@@ -339,7 +339,8 @@ pub(crate) async fn correct<C: SqlChange>(
     Ok(row)
 }
 
-/// Returns the statement that removes the memories of a workspace with a value in a column: `id`, `agent`, `conversation` or `principal`.
+/// Returns the statement that removes the memories of a workspace whose `column` contains `value`. The column is `id`, `agent`, `conversation` or
+/// `principal`.
 pub(crate) fn removal<DB: SqlDatabase>(
     workspace: &Workspace,
     column: &str,

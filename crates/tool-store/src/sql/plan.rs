@@ -56,7 +56,7 @@ fn document<T: DeserializeOwned>(
     serde_json::from_str(&json).map_err(|error| columns.corrupt(text, error))
 }
 
-/// Reads the rows of [`one`], [`active`] and [`listing`].
+/// Reads the rows of [`one`], [`active`], [`listing`] and [`finding`].
 pub(crate) fn read_all<R: SqlReader>(
     rows: &[RowOf<R>],
     reader: &Reader,
@@ -260,7 +260,7 @@ async fn log<C: SqlChange>(db: &mut C, id: &PlanRunId, new: &[PlanEvent]) -> Res
     Ok(())
 }
 
-/// Returns the run of a query, and locks its row for a change.
+/// Returns the run that a query finds, and locks its row for a change.
 async fn locked<C: SqlChange>(
     db: &mut C,
     query: impl Fn() -> Statement<C::Database> + Send + Sync,

@@ -1,4 +1,4 @@
-//! Changes by operators of memories, documents, plans, scheduled tasks and rooms, for all SQL databases.
+//! Changes that operators make to memories, documents, plans, scheduled tasks and rooms, for all SQL databases.
 
 use crate::store::{Changed, Erased, PlanChange, PlanChanged, RecordChange, StoreError};
 

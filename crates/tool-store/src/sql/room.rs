@@ -87,7 +87,7 @@ pub(crate) fn message_page<DB: SqlDatabase>(
     query
 }
 
-/// Returns the query for the first rooms of a workspace in a table.
+/// Returns the query for a page of the rooms of a workspace that have rows in a table.
 pub(crate) fn names<DB: SqlDatabase>(
     table: &'static str,
     workspace: &Workspace,
@@ -116,7 +116,7 @@ fn counts<'a, DB: SqlDatabase>(
     query
 }
 
-/// Returns the query for the last number of a table in a room.
+/// Returns the query for the largest sequence number of a room in a table.
 pub(crate) fn last<DB: SqlDatabase>(table: &'static str, room: &ThreadId) -> Statement<DB> {
     let mut query = narrow_to(Statement::select("seq, conversation", table), room);
     query.push(" ORDER BY seq DESC").limit(Some(1));

@@ -1,4 +1,4 @@
-//! Changes by operators of secrets, variables and keys in SQLite.
+//! Changes that operators make to secrets, variables and keys in SQLite.
 
 use crate::store::{Changed, VaultChange};
 use sqlx::sqlite::SqliteConnection;

@@ -22,7 +22,7 @@ macro_rules! columns {
     };
 }
 
-/// Returns the query for an open approval of a scope that has expired.
+/// Returns the query for one open approval of a scope whose deadline has passed.
 pub(super) fn expired(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "SELECT 1 FROM approval WHERE status IN ('pending', 'approved') AND expires <= ",
@@ -33,7 +33,7 @@ pub(super) fn expired(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> 
     query
 }
 
-/// Marks the open approvals of a scope as expired after their deadline.
+/// Returns the statement that marks open approvals of a scope as expired if their deadline has passed.
 pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "UPDATE approval SET status = 'expired' WHERE status IN ('pending', 'approved') AND expires <= ",
@@ -142,7 +142,7 @@ pub(super) async fn save(
     Ok(())
 }
 
-/// Saves the columns that are not part of the answer, which may have been sealed with a key that this step does not have.
+/// Saves the status and the assignee. The answer is not written again: it may be sealed with a key that this step does not have.
 async fn save_status(db: &mut SqliteConnection, row: &ApprovalRow) -> Result<(), Fault> {
     sqlx::query(
         "UPDATE approval SET status = ?, assignee = ? WHERE id = ? AND status IN ('pending', 'approved')",

@@ -27,10 +27,10 @@ macro_rules! values {
     };
 }
 
-/// Removes the rows of one user, except the rows of changes that the user made as an operator.
+/// The statement that removes the rows of one user, except the rows of changes that the user made as an operator.
 pub(super) const ERASE: &str = "DELETE FROM audit WHERE principal = ? AND workspace = ? AND NOT (call = '' AND contract IS NULL AND notes <> '[]')";
 
-/// Removes at most `most` rows of a scope whose calls started before a time.
+/// Returns the statement that removes at most `most` rows of a scope whose calls started before a time.
 pub(super) fn retention(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM audit WHERE rowid IN (SELECT rowid FROM audit WHERE started < ",
@@ -78,8 +78,8 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Sq
     query
 }
 
-/// Inserts a row, or ends the row of the same identity unless its outcome is final. The end of a call updates no indexed column except the outcome,
-/// and no index contains `ok`, so it usually writes no index. `REPLACE` would remove the row from all indexes and add it again.
+/// The statement that inserts a row, or ends the row of the same identity unless its outcome is final. The end of a call updates no indexed column
+/// except the outcome, and no index contains `ok`, so it usually writes no index. `REPLACE` would remove the row from all indexes and add it again.
 const END: &str = concat!(
     "INSERT INTO audit (",
     columns!(),
@@ -98,7 +98,8 @@ const END: &str = concat!(
     " AND (outcome IS NULL OR outcome IN (SELECT value FROM json_each(?29)))"
 );
 
-/// Replaces a row of the same identity that has a different caller, conversation, tool, decision or start time, unless its outcome is final.
+/// The statement that runs if [`END`] has written no row. It replaces the row of the same identity, whose call, conversation, user, tool, decision or
+/// start time is different, unless the outcome of that row is final.
 const REPLACE: &str = concat!(
     "REPLACE INTO audit (",
     columns!(),

@@ -1,4 +1,4 @@
-//! Changes of operators in SQLite.
+//! Changes by operators, and the responses to requests with an idempotency key, in SQLite.
 
 use crate::sql::administration as shared;
 use crate::sql::contents::{Reader, Sealer};
@@ -45,7 +45,7 @@ pub(super) async fn find_request<T>(
     Ok(row.map(read).transpose()?)
 }
 
-/// Removes at most `most` expired responses.
+/// Returns the statement that removes at most `most` expired responses.
 pub(super) fn expiry(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM request WHERE (workspace, caller, key) IN
@@ -57,7 +57,7 @@ pub(super) fn expiry(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Removes the responses with contents that an erasure covers, and the responses to requests of the erased user.
+/// Returns the statement that removes the responses with contents that an erasure covers, and the responses to requests of the erased user.
 pub(super) fn erasure(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new("DELETE FROM request WHERE workspace = ");
     match of {

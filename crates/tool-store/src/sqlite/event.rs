@@ -8,7 +8,7 @@ use sqlx::{QueryBuilder, Row as _, Sqlite};
 
 use super::{Fault, SqliteStore, step};
 
-/// Removes events whose retention period has ended. The newest event is kept, because it is the position of readers.
+/// Returns the statement that removes events whose retention period has ended. The newest event is kept, because it is the position of readers.
 ///
 /// The oldest events have the lowest numbers, so the search needs no index of times, which would write one more page for each event.
 pub(super) fn expiry(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {

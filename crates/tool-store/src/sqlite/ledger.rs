@@ -17,7 +17,7 @@ macro_rules! columns {
     };
 }
 
-/// Returns the query for a running row of a scope with an expired lease.
+/// Returns the query for one running row of a scope whose lease has expired.
 pub(super) fn lapsed(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query =
         QueryBuilder::new("SELECT 1 FROM effect WHERE state = 'running' AND lease_until <= ");
@@ -27,7 +27,7 @@ pub(super) fn lapsed(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Marks the running rows of a scope whose lease has expired as ambiguous.
+/// Returns the statement that marks running rows of a scope as ambiguous if their lease has expired.
 pub(super) fn sweeping(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "UPDATE effect SET state = 'ambiguous' WHERE state = 'running' AND lease_until <= ",

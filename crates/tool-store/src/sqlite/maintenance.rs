@@ -12,14 +12,14 @@ use sqlx::{QueryBuilder, Row as _, Sqlite};
 
 use super::{Fault, SqliteStore, audit, change, event, step, switch, variable, variable_request};
 
-/// Clears the results of the effects that an erasure covers.
+/// Returns the statement that clears the results of the effects that an erasure covers.
 pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new("UPDATE effect SET result = NULL WHERE result IS NOT NULL");
     narrow_to_erased(&mut query, of);
     query
 }
 
-/// Clears the contents of the approvals that an erasure covers, and withdraws open approvals.
+/// Returns the statement that clears the contents of the approvals that an erasure covers, and that withdraws the open approvals.
 pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "UPDATE approval SET status = iif(status IN ('pending', 'approved'), 'withdrawn', status), \
@@ -52,7 +52,7 @@ fn narrow_to_erased(query: &mut QueryBuilder<Sqlite>, of: Erasure<'_>) {
     query.push_bind(value.to_owned());
 }
 
-/// Removes settled effects that ended before `since` and that no message and no approval can refer to.
+/// Returns the statement that removes settled effects that ended before `since` and that no message and no approval can refer to.
 pub(super) fn old_effects(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM effect WHERE rowid IN (SELECT e.rowid FROM effect e \
@@ -68,7 +68,7 @@ pub(super) fn old_effects(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Removes closed approvals that were requested before `since`.
+/// Returns the statement that removes closed approvals that were requested before `since`.
 pub(super) fn old_approvals(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM approval WHERE rowid IN (SELECT rowid FROM approval \
@@ -79,7 +79,7 @@ pub(super) fn old_approvals(since: Timestamp, most: u32) -> QueryBuilder<Sqlite>
     query
 }
 
-/// Removes expired spilled outputs and their chunks.
+/// Returns the statement that removes expired spilled outputs and their chunks.
 pub(super) fn old_spills(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM spill WHERE rowid IN (SELECT rowid FROM spill WHERE expires <= ",
@@ -89,7 +89,7 @@ pub(super) fn old_spills(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Removes runs that ended before `since`.
+/// Returns the statement that removes runs that ended before `since`.
 pub(super) fn old_runs(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query =
         QueryBuilder::new("DELETE FROM run WHERE rowid IN (SELECT rowid FROM run WHERE ended < ");
@@ -98,7 +98,7 @@ pub(super) fn old_runs(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Removes budgets that have no reservation and were last changed before `since`.
+/// Returns the statement that removes budgets that have no reservation and were last changed before `since`.
 pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM budget WHERE rowid IN (SELECT b.rowid FROM budget b \
@@ -109,7 +109,7 @@ pub(super) fn old_budgets(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Removes expired shared limits.
+/// Returns the statement that removes expired shared limits.
 fn old_limits(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM shared_limit WHERE rowid IN (SELECT rowid FROM shared_limit WHERE ends <= ",
@@ -119,7 +119,7 @@ fn old_limits(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Removes runs of scheduled tasks that ended before `since`.
+/// Returns the statement that removes runs of scheduled tasks that ended before `since`.
 pub(super) fn old_task_runs(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM task_run WHERE rowid IN (SELECT rowid FROM task_run WHERE ended < ",
@@ -143,7 +143,7 @@ const OLD_THREADS: &str = "SELECT t.workspace, t.conversation, t.last FROM threa
      JOIN message m ON m.workspace = t.workspace AND m.conversation = t.conversation AND m.seq = t.last \
      WHERE m.at < ? LIMIT ?";
 
-/// Removes the messages of a thread, unless a message was added since the thread was found.
+/// The statement that removes the messages of a thread, unless a message was added since the thread was found.
 const REMOVE_THREAD: &str = "DELETE FROM message WHERE workspace = ?1 AND conversation = ?2
      AND EXISTS (SELECT 1 FROM thread WHERE workspace = ?1 AND conversation = ?2 AND last = ?3)";
 

@@ -213,7 +213,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Removes the next change, if `wanted` accepts it. Changes whose callers were dropped are skipped.
+    /// Removes and returns the next change, if `wanted` accepts it. Changes whose callers were dropped are skipped.
     fn next(&mut self, wanted: impl Fn(&QueuedChange) -> bool) -> Option<Arc<QueuedChange>> {
         loop {
             let line = if self.first.is_empty() {

@@ -55,7 +55,7 @@ async fn register(db: &mut SqliteConnection, row: SealKeyRow) -> Result<SealKeyR
     Ok(key_row(db, &row.id).await?.unwrap_or(row))
 }
 
-/// Replaces a value that has not changed since it was read.
+/// Returns the statement that replaces a value that has not changed since it was read.
 pub(super) fn swap(Reseal { old, new }: Reseal) -> QueryBuilder<Sqlite> {
     let source = source(old.place.column);
     let place = Position::of(&old.place);

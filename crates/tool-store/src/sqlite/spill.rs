@@ -10,7 +10,7 @@ use sqlx::{QueryBuilder, Sqlite};
 use super::sealed::check_sealer;
 use super::{Fault, SqliteStore, narrow_to_scope, step};
 
-/// Removes the expired texts of a scope and their chunks.
+/// Returns the statement that removes the expired texts of a scope and their chunks.
 pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new("DELETE FROM spill WHERE expires <= ");
     query.push_bind(now.as_millis());

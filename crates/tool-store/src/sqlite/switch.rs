@@ -66,7 +66,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &SwitchFilter) -> QueryBuilder<S
     query
 }
 
-/// Removes switches of a scope that were turned off before a time.
+/// Returns the statement that removes switches of a scope that were turned off before a time.
 pub(super) fn retirement(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM switch WHERE (reach, workspace, kind, tool, source) IN \

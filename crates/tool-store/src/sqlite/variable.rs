@@ -65,7 +65,7 @@ fn narrow_to_owner(query: &mut QueryBuilder<Sqlite>, scope: &VariableScope) {
     narrow(query, "owner", Some(scope.owner()));
 }
 
-/// Removes the variables of an owner.
+/// Returns the statement that removes the variables of an owner.
 pub(super) fn removal(scope: &VariableScope) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new("DELETE FROM variable WHERE TRUE");
     narrow_to_owner(&mut query, scope);

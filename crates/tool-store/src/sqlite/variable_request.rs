@@ -70,7 +70,7 @@ pub(super) async fn answer(
     Ok(missing)
 }
 
-/// Removes the requests of a thread.
+/// Returns the statement that removes the requests of a thread.
 pub(super) fn removal(thread: &ThreadId) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new("DELETE FROM variable_request WHERE TRUE");
     narrow(&mut query, "workspace", Some(thread.workspace().as_str()));

@@ -1,4 +1,4 @@
-//! Changes by operators of instances, of the vault, of workspaces and members, and erasures.
+//! Changes that operators make to instances, the vault, workspaces and members, and erasures by operators.
 
 use super::{
     Editor, Erasure, Expected, InstanceId, KeyId, Member, MemberRole, SecretRow, SkillVersion,
@@ -227,7 +227,7 @@ impl<T: PartialEq> Expected<Box<T>> {
 pub enum ErasedContents {
     /// The contents of one thread.
     Thread(ThreadId),
-    /// All contents of one user in one workspace, except messages.
+    /// The contents of one user in one workspace. Messages are not among them: they are erased with their thread.
     Principal {
         /// The workspace of the user.
         workspace: Workspace,

@@ -1,4 +1,4 @@
-//! Audit rows: one record for each call, and the sink that stores them.
+//! Audit rows of calls and of changes by operators, and the sink that stores the rows.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct AuditNote {
     pub details: String,
 }
 
-/// The audit record of one call.
+/// The audit record of one call, or of one change by an operator ([`AuditRow::of_operator`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRow {
     /// The identity of the call, which contains its workspace. A call has one row. Each later attempt that an operator has allowed has a separate
@@ -205,7 +205,7 @@ impl AuditFilter {
     }
 }
 
-/// A store of audit rows, one for each call.
+/// A store of audit rows: one row for each call, for each later attempt of a call, and for each change by an operator.
 ///
 /// ```
 /// use tool_store::*;

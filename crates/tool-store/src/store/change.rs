@@ -221,8 +221,9 @@ impl ChangeRequest {
     }
 
     /// Checks the request without the stored rows, for [`ChangeStore::apply`]. Fails with `Missing` if the changed row and the audit row belong to
-    /// different workspaces, and with `Forbidden` if an author who removes a member is not an admin. For a switch, a secret or a member, fails in the
-    /// same cases as [`Switch::check`], [`SecretRow::check`](super::SecretRow::check) or [`Member::check`](super::Member::check).
+    /// different workspaces, and with `Forbidden` if an author who removes a member is not an admin. For a switch, a secret, a member or a correction
+    /// of a memory, fails in the same cases as [`Switch::check`], [`SecretRow::check`](super::SecretRow::check),
+    /// [`Member::check`](super::Member::check) or [`MemoryCorrection::check`](super::MemoryCorrection::check).
     pub fn check(&self) -> Result<(), StoreError> {
         let own = self.workspace();
         match &self.change {
@@ -350,7 +351,7 @@ impl AuditRow {
         })
     }
 
-    /// Returns whether the row records a change of an operator, like the rows of [`of_operator`](Self::of_operator): it has notes, but neither a call
+    /// Returns whether the row records a change by an operator, like the rows of [`of_operator`](Self::of_operator): it has notes, but neither a call
     /// nor the contract of a tool. The erasure of a user keeps these rows, so that an operator cannot erase the record of the operator's changes.
     pub fn is_of_operator(&self) -> bool {
         self.call.is_empty() && self.contract.is_none() && !self.notes.is_empty()
@@ -428,7 +429,7 @@ impl RunRow {
     }
 }
 
-/// A store that writes the change of an operator together with its audit row.
+/// A store that writes a change by an operator together with its audit row.
 ///
 /// ```
 /// use tool_store::*;

@@ -27,7 +27,7 @@ pub struct Intent {
     pub principal: String,
     /// Hash of the canonical arguments.
     pub arguments_hash: String,
-    /// The run of the body that owns the row. Each run has a different owner.
+    /// Identifies the run of the tool's body that owns the row. Each run of a body has a different text.
     pub owner: String,
     /// When the run begins.
     pub at: Timestamp,

@@ -82,7 +82,7 @@ pub enum LimitRule {
 }
 
 impl LimitRule {
-    /// The maximum number of permits of [`AtOnce`](Self::AtOnce), because the permits of a limit are one row.
+    /// The maximum number of permits of [`AtOnce`](Self::AtOnce), because all permits of a limit are stored in one row.
     pub const MOST_PERMITS: u32 = 1_000;
 
     /// Checks the numbers. Fails with `Conflict` if the rule allows no calls, if a time is too short, or if there are too many permits.

@@ -86,7 +86,7 @@ pub struct MemoryHit {
     pub score: f64,
 }
 
-/// Selects memories for a list, in the order of their ids. Fields that are `None` do not narrow the list.
+/// Selects memories for a list. Fields that are `None` do not narrow the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryFilter {
     /// The memories of this scope.
@@ -128,7 +128,8 @@ impl MemoryCorrection {
 /// Memories are found by their words ([`search_memories`](Self::search_memories)) and by the similarity of their embeddings
 /// ([`nearest_memories`](Self::nearest_memories)). Fuse the two lists with [`fuse_scores`](crate::text_search::fuse_scores).
 ///
-/// A handle that seals contents fails to write memories and notes with `Conflict`, because a full-text index contains the words of its texts.
+/// A handle that seals contents fails to write memories and notes with `Conflict`, because it would have to store them in clear text: a full-text
+/// index contains the words of memories.
 ///
 /// ```
 /// use tool_store::*;

@@ -11,7 +11,8 @@ use super::{StoreFuture, ThreadId, Timestamp, VariableScope, Workspace};
 pub enum Erasure<'a> {
     /// The contents of one thread.
     Thread(&'a ThreadId),
-    /// All contents of one user in one workspace, except messages: a thread is erased by its own id.
+    /// The contents of one user in one workspace that [`Maintenance::erase_contents`] lists. Messages are not among them: they are erased with their
+    /// thread.
     Principal {
         /// The workspace of the user.
         workspace: &'a Workspace,
@@ -41,8 +42,8 @@ pub struct Erased {
     pub requests: u64,
 }
 
-/// How long rows are kept; `None` keeps them forever. The default keeps everything except spilled outputs and idempotency keys, which are removed
-/// when they expire, ephemeral memories, and events, which are removed after [`EVENTS_KEPT`](super::EVENTS_KEPT).
+/// How long rows are kept; `None` keeps them forever. The default keeps everything except spilled outputs, idempotency keys, shared limits and
+/// ephemeral memories, which are removed when they expire, and events, which are removed after [`EVENTS_KEPT`](super::EVENTS_KEPT).
 ///
 /// ```
 /// use std::time::Duration;
@@ -63,8 +64,8 @@ pub struct Retention {
     /// approval of its call, which could refer to the row. Ambiguous rows are kept until an operator has settled them.
     pub effects: Option<Duration>,
     /// Messages of threads without a new message for this time. The last sequence number of a thread is kept, so that a new call never has the
-    /// identity of an old call. The row of the thread as a child thread and its row in the queue of
-    /// workers are removed as well, and so is its room.
+    /// identity of an old call. The thread's row as a child thread, its row in the queue of workers, its events, its runs of plans, its room and its
+    /// notes are removed as well.
     pub threads: Option<Duration>,
     /// Runs that have ended, counted from their end, and runs of scheduled tasks. The last run number of a thread is kept.
     pub runs: Option<Duration>,

@@ -1,4 +1,4 @@
-//! Changes by operators of memories, documents, plans, scheduled tasks and rooms.
+//! Changes that operators make to memories, documents, plans, scheduled tasks and rooms.
 
 use super::{
     DocumentName, DocumentRow, Expected, MemoryCorrection, MemoryRow, PlanRunId, StoreError,

@@ -153,7 +153,7 @@ mod tests {
 
     // Waits and times are read as the description of the tool's argument states.
     #[test]
-    fn times_are_read() {
+    fn waits_and_times_are_parsed() {
         let now = stored("2026-11-27T10:00:00Z".parse().unwrap());
         let read = |text| read_time(text, "Europe/Berlin", now).map(write_time);
         for (text, time) in [

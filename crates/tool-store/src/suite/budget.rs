@@ -74,7 +74,7 @@ tests! {
 
     // A reservation counts until the usage of the step replaces it.
     #[test]
-    async fn reservation_is_replaced_by_what_was_used(store: impl BudgetStore) {
+    async fn reservation_is_replaced_by_the_usage(store: impl BudgetStore) {
         let store = &store;
         assert_eq!(store.budget(&id("main")).await.unwrap(), None);
         assert_eq!(reserve(store, new("a", tokens(700))).await, Some(tokens(700)));
@@ -228,7 +228,7 @@ tests! {
         let kept = names(&store, Scope::Workspace(&Workspace::new("acme")), BudgetFilter::default()).await;
         assert_eq!(kept.len(), 2, "{kept:?}");
         assert_eq!(purge(later(1), 10).await.budgets, 1);
-        // A reservation is open.
+        // The budget `open` is kept, because it has an open reservation.
         let scope = Workspace::new("acme");
         assert_eq!(names(&store, Scope::Workspace(&scope), BudgetFilter::default()).await, ["open"]);
         assert_eq!(store.purge(&Retention::default(), later(1), 10).await.unwrap().budgets, 0);

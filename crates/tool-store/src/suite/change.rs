@@ -1,4 +1,4 @@
-//! Changes of operators, with their audit rows and idempotency keys.
+//! Tests of changes by operators, their audit rows and their idempotency keys.
 
 use crate::*;
 
@@ -90,7 +90,7 @@ async fn begin_run(store: &impl RunStore) -> RunId {
 tests! {
     ($) __suite_change in change for ChangeStore;
 
-    // Each change of an operator is stored with an audit row that contains the operator and identifies the changed row.
+    // Each change by an operator is stored with an audit row that contains the operator and identifies the changed row.
     #[test]
     async fn changes_are_stored_with_their_audit_row(store: impl Store + ChangeStore) {
         store.open(request("a1")).await.unwrap();

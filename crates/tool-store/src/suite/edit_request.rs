@@ -1,4 +1,4 @@
-//! Idempotency keys of edits of stored tools.
+//! Tests of idempotency keys of edits of stored tools.
 
 use crate::*;
 

@@ -1,4 +1,4 @@
-//! Enablement rows, skills, and their changes by syncs of the catalogue.
+//! Tests of enablement rows and skills, and of the changes that a sync of the catalogue makes to them.
 
 use crate::*;
 

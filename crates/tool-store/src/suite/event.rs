@@ -164,7 +164,7 @@ tests! {
     }
 
     #[test]
-    async fn workspace_gets_its_events_and_those_of_every_workspace(store: impl Store + Evented) {
+    async fn workspace_receives_its_own_events_and_events_for_all_workspaces(store: impl Store + Evented) {
         let position = now(&store).await;
         let foreign = AuditRow { identity: named_in("umbrella", "u"), ..audit("u") };
         store.write(vec![foreign, audit("a")]).await.unwrap();

@@ -166,7 +166,7 @@ tests! {
         assert_eq!(store.document(&name("a.md")).await.unwrap().unwrap().content, b"one\n\ntwo");
     }
 
-    // The contract of write_knowledge: a document has at most 10 MB, on both sides of the limit.
+    // The contract of write_knowledge: a document has at most 10 MiB. The test writes documents on both sides of the limit.
     #[test]
     async fn documents_have_a_maximum_size(store: impl KnowledgeStore) {
         let most = usize::try_from(Document::MOST_BYTES).unwrap();
@@ -314,7 +314,7 @@ tests! {
 
     // Content that crashes its workers is not claimed forever, and other documents do not wait for it.
     #[test]
-    async fn document_that_ends_its_workers_fails(store: impl KnowledgeStore) {
+    async fn document_that_crashes_its_workers_fails(store: impl KnowledgeStore) {
         write(&store, replace("bomb", "old words")).await;
         index(&store, 100).await;
         write(&store, replace("bomb", "boom")).await;
@@ -417,7 +417,7 @@ tests! {
             let claimed: Vec<DocumentName> = claimed.into_iter().flatten().collect();
             let distinct: BTreeSet<&DocumentName> = claimed.iter().collect();
             assert_eq!(distinct.len(), claimed.len());
-            // A claim that meets a row which another transaction has locked may find nothing, and a later claim finds the row.
+            // A claim may find nothing while another transaction has locked the last row. A later claim finds the row.
             let mut left = 20 - claimed.len();
             while stores[0].claim_document(Scope::All, claim(100)).await.unwrap().is_some() {
                 left -= 1;

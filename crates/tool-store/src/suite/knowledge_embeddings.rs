@@ -386,7 +386,7 @@ tests! {
             let done: Vec<DocumentName> = done.into_iter().flatten().collect();
             let distinct: BTreeSet<&DocumentName> = done.iter().collect();
             assert_eq!(distinct.len(), done.len());
-            // A claim that meets a row which another transaction has locked may find nothing, and a later claim finds the row.
+            // A claim may find nothing while another transaction has locked the last row. A later claim finds the row.
             assert_eq!(embed(&stores[1], "m", 100).await, 20 - done.len());
         });
     }

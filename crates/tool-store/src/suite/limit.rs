@@ -206,7 +206,7 @@ tests! {
 
     // A purge removes expired rows, and no other rows.
     #[test]
-    async fn purge_removes_limits_that_count_nothing(store: impl LimitStore + Maintenance) {
+    async fn purge_removes_only_expired_limits(store: impl LimitStore + Maintenance) {
         for (name, rule) in [("rate", RATE), ("quota", QUOTA), ("permits", PERMITS)] {
             taken(&store, LimitTake { id: id(name), ..request(rule, "a", 1_000) }).await;
         }

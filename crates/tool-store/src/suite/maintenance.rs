@@ -133,7 +133,7 @@ tests! {
 
     // B10: erasing a user clears that user's contents.
     #[test]
-    async fn user_is_erased(
+    async fn erasure_of_a_user_removes_the_contents_of_the_user(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
     ) {
         filled(&store).await;

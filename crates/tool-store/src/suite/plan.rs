@@ -224,7 +224,7 @@ tests! {
     // S2-41: a result is accepted only for a node that is running or ready. Results for other nodes, of other executors and of earlier attempts are
     // refused, and nothing is changed.
     #[test]
-    async fn results_are_only_for_running_nodes_of_their_owner(store: impl PlanStore) {
+    async fn results_are_accepted_only_for_ready_or_running_nodes_of_their_owner(store: impl PlanStore) {
         let store = &store;
         let user = json!({"id": "user", "owner": {"executor": "user", "name": "bob"}});
         let row = create(store, new("main", spec(&[json!("a"), json!("b"), user], &["a b", "a user"]))).await;

@@ -242,7 +242,7 @@ tests! {
 
     // A requested run does not change the due times, and begins even if the task is switched off.
     #[test]
-    async fn requested_run_is_beside_the_schedule(store: impl Schedules) {
+    async fn requested_run_does_not_change_the_schedule(store: impl Schedules) {
         let store = &store;
         store.create_task(NewTask { enabled: false, ..new("a") }).await.unwrap();
         assert_eq!(ready(store, 9_999).await, [""; 0]);
@@ -428,7 +428,8 @@ tests! {
         conflict(TaskId::new(&acme, "a\0"), "the id of the task");
     }
 
-    // A task that is removed ends its run, which a process drives or which waits for its next attempt, so that retention and the erasure of the user reach the run.
+    // The removal of a task ends its run, whether a process drives the run or the run waits for its next attempt. So retention and the erasure of the
+    // user cover the run.
     #[test]
     async fn removed_task_ends_its_run(store: impl Schedules) {
         let store = &store;

@@ -1,4 +1,4 @@
-//! Stored tools: functions, versions, tools, bindings to agents, and the directory of workspaces and members.
+//! Tests of stored tools: functions, versions, tools, bindings to agents, and the directory of workspaces and members.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,7 @@ fn client(name: &str) -> NewTool {
     NewTool::client(name, schema("in"), schema("out"))
 }
 
-/// Asserts that the store refused because of the role or because the row belongs to the system.
+/// Asserts that the store refused a call with [`StoreError::Forbidden`] and a text that contains `words`.
 fn forbidden<T: std::fmt::Debug>(answer: Result<T, StoreError>, words: &str) {
     match answer {
         Err(StoreError::Forbidden(text)) if text.contains(words) => {}
@@ -362,7 +362,7 @@ tests! {
 
     // S3-11, S3-12: the schemas of the tool apply, else the schemas of the version that runs; the store keeps their bytes.
     #[test]
-    async fn schemas_of_the_tool_outrank_those_of_the_version(store: impl StoredToolStore) {
+    async fn schemas_of_the_tool_outrank_schemas_of_the_version(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
         let (function, version) = olga.published("look").await;
         let text = "{ \"z\": 1,\n \"a\": 2.50 }";

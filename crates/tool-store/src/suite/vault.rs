@@ -258,9 +258,10 @@ tests! {
         assert!(vault.remove_variable(&scope, "TOKEN").await.unwrap());
     }
 
-    // S4-56: a request contains its agent and the missing names, without values. An unknown or completed request is 404.
-    // A request of a different thread is 403.
-    // S4-57: an answer stores the values; the request stays open until no value is missing, and an answer to a completed request is 404.
+    // S4-56: a request contains its agent and the missing names, without values. An unknown or completed request fails with `Missing`, and a request
+    // of a different thread with `ForeignThread`.
+    // S4-57: an answer stores the values; the request stays open until no value is missing, and an answer to a completed request fails with
+    // `Missing`.
     #[test]
     async fn a_request_for_variables_is_read_and_answered(store: impl VaultStore + Clone) {
         let vault = vault(&store, &["k1"]).await;

@@ -246,7 +246,7 @@ tests! {
         assert_eq!((done.state, done.cause, done.recoveries), (WorkState::Ended, Some(WorkCause::Done), 0));
     }
 
-    // A row whose lease expires again and again ends, and other rows are claimed. It is queued again by the next message.
+    // A row whose lease expires again and again ends, and other rows are claimed. The next message queues the ended row again.
     #[test]
     async fn row_ends_after_the_most_recoveries(store: impl WorkStore + RunStore) {
         queue(&store, new("a")).await;
@@ -303,7 +303,7 @@ tests! {
 
     // A claim of one thread takes only that thread, only when it is ready, and only for its agent, and counts like the other claims.
     #[test]
-    async fn one_thread_is_claimed(store: impl WorkStore + RunStore) {
+    async fn claim_of_one_thread_takes_only_this_thread(store: impl WorkStore + RunStore) {
         for name in ["a", "b"] {
             queue(&store, NewWork { delay: LEASE, ..new(name) }).await;
         }

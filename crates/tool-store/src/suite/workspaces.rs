@@ -1,4 +1,4 @@
-//! Isolation of workspaces: no method reads or changes a record of a different workspace.
+//! Tests of the isolation of workspaces: no method reads or changes a record of a different workspace.
 
 use crate::*;
 use proptest::collection::vec;

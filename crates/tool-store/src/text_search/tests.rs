@@ -131,7 +131,7 @@ fn score_is_the_covered_share_of_the_query() {
 
 // S2-29: a weak result of one search does not displace the results of the other search, even if its rank is high.
 #[test]
-fn weak_words_displace_no_meaning() {
+fn weak_results_of_one_search_do_not_displace_the_other_search() {
     let meanings: Vec<(u32, f64)> = (0_u32..20)
         .map(|key| (key, 0.8 - f64::from(key) * 0.02))
         .collect();

@@ -1,4 +1,4 @@
-//! Changes of switches and of enablement that other processes notice.
+//! Tests of changes that other processes detect: switches, enablement, and queued threads.
 
 use std::time::{Duration, Instant};
 

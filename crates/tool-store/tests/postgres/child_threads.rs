@@ -1,4 +1,4 @@
-//! Faults during the changes of child threads.
+//! Tests of faults during changes of child threads.
 
 use test_support::Ran;
 

@@ -1,4 +1,4 @@
-//! Hosts whose clocks are wrong by ten minutes, in opposite directions.
+//! Tests of two hosts whose clocks are wrong by ten minutes, in opposite directions.
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! Four processes that work on one database and are killed at random moments.
+//! Tests of processes that are killed at random moments, and of callers that are dropped, while they write to one database.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher as _, RandomState};

@@ -1,4 +1,4 @@
-//! Tables with many embeddings.
+//! Helpers of tests with many embeddings: they fill tables, and compare searches with an exact search.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Processes that share limits on one database.
+//! Tests of processes that share limits on one database.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Memories in a large table.
+//! Tests of searches in a large table of memories.
 
 use test_support::Ran;
 

@@ -1,4 +1,4 @@
-//! Servers with and without pgvector, dumps, poolers, and interrupted indexes.
+//! Tests of servers with and without pgvector, of dumps, of poolers, and of interrupted indexes.
 
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -13,7 +13,7 @@ pub(crate) fn is_child() -> bool {
     std::env::var_os(JOB).is_some()
 }
 
-/// Runs the child process, which waits for a line, does its job, and prints one line for each result.
+/// Entry point of the child process: waits for a line, does its job, and prints one line for each result.
 pub(crate) fn run_child() -> ExitCode {
     let (job, url) = (std::env::var(JOB).unwrap(), std::env::var(URL).unwrap());
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -1,4 +1,4 @@
-//! Sealed values in PostgreSQL: neither a dump of the database nor a file of the server contains a secret.
+//! Tests of sealed values in PostgreSQL: neither a dump of the database nor a file of the server contains a secret.
 
 use std::fs;
 use std::path::{Path, PathBuf};

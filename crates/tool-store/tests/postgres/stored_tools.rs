@@ -1,4 +1,4 @@
-//! Constraints of the tables of stored tools, and conflicting changes of a workspace and of the system.
+//! Tests of the constraints of the tables of stored tools, and of conflicting changes of a workspace and of the system.
 
 use std::time::Duration;
 

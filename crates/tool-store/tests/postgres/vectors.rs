@@ -1,4 +1,4 @@
-//! Searches for similar embeddings in large scopes, with and without an index of pgvector.
+//! Tests of searches for similar embeddings in large scopes, with and without an index of pgvector.
 
 use std::time::Instant;
 

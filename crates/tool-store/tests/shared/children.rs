@@ -1,4 +1,4 @@
-//! Faults during the changes of child threads, for each SQL store.
+//! Tests of faults during changes of child threads, for each SQL store.
 
 use tool_store::suite::records::{at, message, thread};
 use tool_store::*;

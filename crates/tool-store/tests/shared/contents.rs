@@ -1,4 +1,4 @@
-//! Sealed contents, for each store that can seal them.
+//! Tests of sealed contents, for each store that can seal them.
 
 mod sealed_plans;
 
@@ -38,7 +38,7 @@ impl Sealing for PostgresStore {
     }
 }
 
-/// The sealed columns that hold contents, as opposed to secrets and variables.
+/// The sealed columns of contents, except the columns of plans, which `sealed_plans` tests.
 const COLUMNS: [SealedColumn; 6] = [
     SealedColumn::Arguments,
     SealedColumn::EditedArguments,
@@ -611,8 +611,8 @@ pub(crate) async fn erasure_removes_sealed_contents(plain: impl Sealing) {
 /// The number of values that [`fill`] seals: two messages, two requests, two edited answers, three chunks, a response and an event.
 pub(crate) const FILLED: u64 = 11;
 
-/// A handle that seals contents refuses to write memories and notes, whose words would be in a full-text index; a handle without sealing stores them, and the
-/// sealing handle reads them.
+/// A handle that seals contents refuses to write memories and notes, which are stored only in clear text; a handle without sealing stores them, and
+/// the sealing handle reads them.
 pub(crate) async fn memories_are_not_sealed(plain: impl Sealing) {
     let keys = SealKeys::new("k1", SealKey::new(&[1; 32])).unwrap();
     let vault = Vault::open(plain.clone(), keys).await.unwrap();

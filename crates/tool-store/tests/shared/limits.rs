@@ -1,4 +1,4 @@
-//! Processes that share limits, and a process that is killed while it holds permits.
+//! Tests of processes that share limits, and of a process that is killed while it holds permits.
 
 use std::time::{Duration, Instant};
 

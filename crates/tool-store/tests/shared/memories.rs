@@ -1,4 +1,4 @@
-//! Searches in a large table of memories, for each database.
+//! Tests of searches in a large table of memories, for each database.
 
 use tool_store::*;
 

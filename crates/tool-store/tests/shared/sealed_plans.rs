@@ -1,4 +1,4 @@
-//! Plans whose specifications and states are sealed.
+//! Tests of plans whose specifications and states are sealed, for each store that can seal them.
 
 use serde_json::json;
 use tool_store::suite::records::{at, thread};

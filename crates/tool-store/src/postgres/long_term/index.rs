@@ -15,7 +15,8 @@ use super::super::change::too_slow;
 use super::super::failure::store_error;
 use super::super::{Fault, PostgresStore};
 
-/// The number of embeddings of a model in a scope above which a search uses an index. Comparing the codes of this number takes about 10 ms.
+/// The number of embeddings of a model in a scope above which a search uses an index. Comparing the codes of this number of embeddings takes about 10
+/// ms.
 pub(super) const LARGE: u32 = 20_000;
 
 /// The prefix of the names of the indexes.

@@ -151,7 +151,8 @@ fn usable_index(lookup: &VectorLookup<'_>) -> Statement<Postgres> {
     query
 }
 
-/// Narrows a query that ends in `WHERE ` to the embeddings `v` in the scopes that have a code and the dimensions of the vector.
+/// Narrows a query that ends in `WHERE ` to the embeddings `v` of the scopes that have the model and the number of dimensions of the vector. Only
+/// embeddings with a code have a number of dimensions in their row.
 fn narrow_to_coded(query: &mut Statement<Postgres>, lookup: &VectorLookup<'_>) {
     query.push("v.model = ").bind(lookup.vector.model());
     let dimensions = dimensions(lookup.vector.values());
@@ -266,9 +267,9 @@ fn add_code(number: u64, values: &[f32]) -> Statement<Postgres> {
 mod tests {
     use super::*;
 
-    // A code has one bit for each dimension, in the order of the words.
+    // The text has one digit for each dimension: the bits of the words of the code, each word from its lowest bit.
     #[test]
-    fn bits_are_those_of_the_code() {
+    fn bit_string_contains_the_bits_of_the_code() {
         let values: Vec<f32> = (0..70_u8).map(|place| f32::from(place) - 20.0).collect();
         let (text, code) = (bits(&values), code(&values));
         assert_eq!(text.len(), 70);

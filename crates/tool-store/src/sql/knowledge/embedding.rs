@@ -16,7 +16,7 @@ use super::codes::{candidates, vectors, write_blocks};
 use super::search::hits;
 use super::{CHUNKS, COLUMNS, DOCUMENTS, VECTORS, locked, one, read as read_row, save};
 
-/// The columns of an embedding, with which it replaces the previous embedding of its chunk.
+/// The columns of a chunk's embedding that are written. The first column is the key: a new embedding replaces the previous embedding of its chunk.
 const PUT: [&str; 6] = [
     "chunk",
     "workspace",

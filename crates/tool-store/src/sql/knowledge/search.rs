@@ -10,11 +10,11 @@ use super::super::columns::Columns;
 use super::super::statement::{SqlDatabase, SqlReader, Statement};
 use super::{CHUNKS, DOCUMENTS};
 
-/// The maximum number of chunks that are ranked for a query. Each term gets an equal share of them, so that the chunks of a rare term are ranked even if
-/// another term is frequent.
+/// The number of candidates that the terms of a query share. Each term selects an equal part of them, so that the chunks of a rare term are ranked
+/// even if another term is frequent.
 const MOST_CANDIDATES: u32 = 1_000;
 
-/// The minimum number of chunks that are ranked for each term.
+/// The minimum number of candidates that each term may select, also in a query of many terms.
 const FEWEST_CANDIDATES: u32 = 50;
 
 /// The full-text search of a database.
@@ -58,7 +58,7 @@ pub(crate) fn texts<DB: SqlDatabase>(workspace: &Workspace, best: &[(u64, f64)])
     query
 }
 
-/// Returns the number of chunks of a workspace.
+/// Returns the query for the number of chunks of a workspace.
 fn amount<DB: SqlDatabase>(workspace: &Workspace) -> Statement<DB> {
     let columns = "'chunks' AS file, CAST(coalesce(sum(chunks), 0) AS bigint) AS chunks";
     let mut query = Statement::select(columns, DOCUMENTS);

@@ -21,13 +21,13 @@ use crate::sqlite::{Fault, SqliteStore};
 /// The maximum number of entries of a block.
 const BLOCK: u32 = 256;
 
-/// The number of embeddings without a code that are moved into blocks.
+/// The number of embeddings without a code that a scope must have before they are moved into blocks.
 const PACKED: u32 = 64;
 
 /// The maximum number of embeddings that one step moves into blocks, for example embeddings that an earlier version of the program stored.
 const MOST_PACKED: u32 = 1_024;
 
-/// The length of an entry before its code: the number of the memory, and the time of its last change.
+/// The length of an entry before its code: the number of the memory, and the time of its last change (`i64::MAX` for a memory that does not expire).
 const HEADER: usize = 16;
 
 impl VectorReader for &SqliteStore {
@@ -163,7 +163,8 @@ fn entry_size(dimensions: usize) -> usize {
     HEADER + code_size(dimensions)
 }
 
-/// Returns the number of the memory (0 in a removed entry), the time of its last change, and its code.
+/// Returns the number of the memory (0 in a removed entry), the time of its last change (the latest time for a memory that does not expire), and its
+/// code.
 fn read_entry(entry: &[u8]) -> Option<(u64, Timestamp, &[u8])> {
     let (number, rest) = entry.split_first_chunk()?;
     let (updated, code) = rest.split_first_chunk()?;
@@ -256,7 +257,7 @@ async fn pack(db: &mut SqliteConnection, scope: &Scope) -> Result<u32, sqlx::Err
     Ok(moved)
 }
 
-/// The embeddings of a scope whose blocks have the same key.
+/// The key of blocks: embeddings of one scope with this number of dimensions, of memories of this type.
 struct Block<'a> {
     scope: &'a Scope,
     dimensions: usize,

@@ -373,7 +373,7 @@ impl fmt::Display for CallKey {
     }
 }
 
-/// The name of a call in versions without call identities, which wrote SQLite files before the migration `0004_identity.sql`.
+/// The name of a call in versions without call identities. Such versions wrote SQLite files before the migration `0004_identity.sql`.
 #[derive(Clone, Debug)]
 pub struct EarlierCall {
     pub turn: Arc<str>,

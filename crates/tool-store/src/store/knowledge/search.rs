@@ -47,7 +47,7 @@ pub(crate) fn best_chunks<K: Clone + Ord>(
     limit: u32,
 ) -> Vec<(K, f64)> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    // A chunk below this place in both rankings is not among the best.
+    // A chunk below this place of a ranking gets no score from that ranking.
     let fetched = limit.saturating_mul(2).max(20);
     let keys = |ranked: Vec<(K, f64)>| {
         let keys = ranked.into_iter().take(fetched);

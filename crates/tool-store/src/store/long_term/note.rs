@@ -57,8 +57,9 @@ pub struct Note {
 
 /// The notes of a thread, oldest first.
 ///
-/// The block has a maximum length. If a new note exceeds it, the oldest notes are shortened to their first [`SHORT`](Self::SHORT) characters, one after the
-/// other; if all older notes are short, the oldest notes are removed. So a model always sees the newest notes in full, and knows how many are missing.
+/// The block has a maximum length. If a new note exceeds it, the oldest notes are shortened to their first [`SHORT`](Self::SHORT) characters, one
+/// after the other; if all older notes are short, the oldest notes are removed. So a model always sees the newest note in full, and knows how many
+/// notes are missing.
 ///
 /// ```
 /// use tool_store::{NewNote, NoteBlock, ThreadId, Timestamp};

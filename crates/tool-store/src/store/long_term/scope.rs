@@ -8,8 +8,8 @@ use crate::store::{StoreError, Workspace};
 
 /// The agents that share memories: all agents of a workspace, or one agent.
 ///
-/// A scope is also the identity of a reader: an agent reads the memories of its own scope and the shared memories of its workspace. No method reads
-/// the memories of two agents, so a forgotten filter cannot show an agent the memories of a different agent.
+/// A scope is also the identity of a reader: an agent reads the memories of its own scope and the shared memories of its workspace. A search requires
+/// a scope instead of an optional filter, so it cannot show an agent the memories of a different agent.
 ///
 /// ```
 /// use tool_store::{MemoryScope, Workspace};

@@ -10,7 +10,7 @@ use crate::text_search::{Candidate, rank};
 /// The maximum number of candidates for each word of a query in each scope: the newest memories with the word.
 pub(crate) const CANDIDATES: usize = 256;
 
-/// The number of candidates that are ranked.
+/// The maximum number of candidates that are ranked.
 const RANKED: usize = 512;
 
 /// Returns the labels of a memory in a full-text index: its scope, and its scope with its type.

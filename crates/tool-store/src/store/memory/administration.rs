@@ -1,4 +1,4 @@
-//! In-memory changes of instances, the vault, workspaces and members by operators.
+//! In-memory changes that operators make to instances, the vault, workspaces and members.
 
 use super::Tables;
 use crate::store::{Changed, DirectoryChange, InstanceChange, StoreError, VaultChange};

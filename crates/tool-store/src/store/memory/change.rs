@@ -1,4 +1,4 @@
-//! In-memory changes of operators.
+//! In-memory changes by operators, and the responses to requests with an idempotency key.
 
 use std::collections::BTreeMap;
 

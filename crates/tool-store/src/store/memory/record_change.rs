@@ -1,4 +1,4 @@
-//! In-memory changes of memories, documents, plans, scheduled tasks and rooms by operators.
+//! In-memory changes that operators make to memories, documents, plans, scheduled tasks and rooms.
 
 use super::Tables;
 use crate::store::{Changed, Erased, PlanChange, PlanChanged, RecordChange, StoreError};

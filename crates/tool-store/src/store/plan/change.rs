@@ -100,7 +100,7 @@ pub enum PlanRefusal {
     /// The plan has no such node.
     #[error("the plan has no node `{0}`: use the id of a node of the active plan")]
     UnknownNode(String),
-    /// The node is not ready or running, as the change requires.
+    /// The change requires that the node has a different status.
     #[error("the node `{node}` is {status}: {advice}")]
     Status {
         /// The id of the node.

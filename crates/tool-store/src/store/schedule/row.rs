@@ -50,7 +50,7 @@ pub struct TaskRow {
 /// The result of a state transition of a task, for authors of a store: the changes to write in addition to the row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskStep {
-    /// The state and the reason of the current run, if it has ended or failed.
+    /// The due time, the new state and the reason of the current run, if the transition changes its row.
     pub run: Option<(Timestamp, TaskRunState, Option<String>)>,
     /// Whether the task is removed.
     pub removed: bool,

@@ -130,7 +130,7 @@ tests! {
     // S2-29: a search in a large scope compares only the best candidates exactly, but has the same best results as the exact search in a smaller
     // scope. A similar content is found in the large scope, too, and a small scope next to it is searched completely.
     #[test]
-    async fn best_results_of_a_large_scope_are_those_of_an_exact_search(store: impl Memories) {
+    async fn search_in_a_large_scope_has_the_best_results_of_an_exact_search(store: impl Memories) {
         let store = &store;
         let centre = of_model("m", random(0));
         fill(store, &agent("a"), "m", 0..MOST_EXACT).await;
