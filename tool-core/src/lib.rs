@@ -55,7 +55,7 @@
 //! | give tools a database, a client, state | [`host_value!`], [`Reads`], [`Writes`], [`FromContext`] | [authors](guides::authors) |
 //! | test tools | [`assert_tools!`], [`testing`] | [authors](guides::authors) |
 //! | call tools for a model | [`Registry`], [`Toolset`], [`ToolCall`], [`CallResult`], [`ToolContext`] | [hosts](guides::hosts), [arguments](guides::arguments) |
-//! | write requests of a provider and read its replies | the crate `tool-wire`, [`Dialect`] | [hosts](guides::hosts) |
+//! | write requests to a provider and read its responses | the crate `tool-wire`, [`Dialect`] | [hosts](guides::hosts) |
 //! | run the loop around a model | [`turn::Turns`] | [hosts](guides::hosts) |
 //! | approve, limit, audit, never repeat an effect | [`Gate`], [`Approvals`], [`limits`], [`Audit`], [`store`] | [hosts](guides::hosts) |
 //! | restrict the tools of a tenant, user or agent | [`Rules`], [`policy`], [`Switches`], [`InstanceRules`] | [operators](guides::operators) |
@@ -65,11 +65,11 @@
 //! | let operators create tools in a store | [`stored`] | |
 //! | redact secrets in texts and logs | [`redact`] | [threat model](guides::threat_model) |
 //!
-//! Other crates: `tool-wire` writes requests of model providers and reads replies, `tool-mcp` serves tools over the Model Context Protocol and uses tools of
-//! other servers ([its guide](guides::mcp)), `tool-cli` is the command `cargo tool` ([its guide](guides::command_line)), `tool-std` has tools for files,
-//! programs, git and the web, `tool-store` stores state in SQLite (feature `sqlite`) or PostgreSQL (feature `postgres`), `tool-isolate` runs programs in a
-//! sandbox, `tool-code` runs a model's code, and `tool-schema` contains only schemas, rules and dialects. A program must have only one version of this crate:
-//! [versions](guides::versions).
+//! Other crates: `tool-wire` writes requests to model providers and reads responses, `tool-mcp` serves tools over the Model Context Protocol and uses
+//! tools of other servers ([its guide](guides::mcp)), `tool-cli` is the command `cargo tool` ([its guide](guides::command_line)), `tool-std` has
+//! tools for files, programs, git and the web, `tool-store` stores state in SQLite (feature `sqlite`) or PostgreSQL (feature `postgres`),
+//! `tool-isolate` runs programs in a sandbox, `tool-code` runs a model's code, and `tool-schema` contains only schemas, rules and dialects. A program
+//! must have only one version of this crate: [versions](guides::versions).
 //!
 //! # A call
 //!

@@ -79,7 +79,7 @@ impl<P, T> fmt::Debug for ToolStream<P, T> {
 /// An item of a stream that a tool may return: a [`StreamItem`], or a `Result` with a [`StreamItem`].
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return a stream of `{Self}`",
-    label = "not an item of a generator tool",
+    label = "not an item of a streaming tool",
     note = "the items are `StreamItem<P, T>`: any number of `Progress(P)`, then one `Final(T)`"
 )]
 pub trait Item {

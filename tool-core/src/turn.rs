@@ -81,7 +81,8 @@ const PAUSES: u32 = 10;
 /// Default length of a run's lease.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Runs the calls of model messages in order, one after the other, and stores each result in the thread before the body of the next call begins.
+/// Runs the calls of model messages and stores their results in the thread. By default, calls run in order, one after the other, and the body of a
+/// call begins only after the results of all earlier calls are stored. [`parallel`](Self::parallel) lets adjacent reads run at the same time.
 ///
 /// A crash between two calls loses nothing: the same message runs again, and calls with a stored result are not repeated. The gate's ledger records the calls
 /// with effects that were running.
@@ -145,10 +146,11 @@ pub enum Turn {
     /// Some calls wait for a person. The calls before the first of them have their results in the thread. The calls after it run later, unless
     /// [`Turns::relaxed_order`] lets them run at once. Run the message again when all tickets are answered.
     Waiting(Vec<Ticket>),
-    /// The client has to run these calls, with the arguments that are given here. Calls after the first of them run later. Continue with [`Turns::supply`].
+    /// The client has to run these calls, with the arguments that are given here. Calls after the first of them run later, unless
+    /// [`Turns::relaxed_order`] lets them run at once. Continue with [`Turns::supply`].
     Client(Vec<ToolCall>),
-    /// Some calls need variables that have no value. Calls after the first of them run later. Supply the variables and run the
-    /// message again.
+    /// Some calls need variables that have no value. Calls after the first of them run later, unless [`Turns::relaxed_order`] lets them run at once.
+    /// Supply the variables and run the message again.
     Lacking(Vec<VariableNeed>),
     /// An earlier run began a call, and its outcome is unknown. If the call's row is `running`, another process runs the call; if it is `ambiguous`, an
     /// operator has to settle it ([`Gate::resolve`](crate::Gate::resolve), with the key in the row). Neither this call nor a call after it was run. Run the
@@ -369,7 +371,7 @@ impl Turns {
         self
     }
 
-    /// Runs calls of a message even if an earlier call of the message waits for a person or for a variable.
+    /// Runs calls of a message even if an earlier call of the message waits for a person, for a variable or for the client.
     ///
     /// By default, calls run in the order of the message. After a call that waits, the other calls only request their approvals, so that a person can answer
     /// all requests at once, and none of these calls runs.

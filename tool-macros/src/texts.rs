@@ -135,8 +135,10 @@ pub(crate) const DEFAULT_PATH: &str = Rule::DEFAULT_PATH.message;
 pub(crate) const VARIANT_SKIP: &str = Rule::VARIANT_SKIP.message;
 pub(crate) const VARIANT_SPLIT: &str = Rule::VARIANT_RENAME.message;
 pub(crate) const UNIT_UNTAGGED: &str = Rule::UNIT_UNTAGGED.message;
-pub(crate) const CONTENT_WITHOUT_TAG: &str = "`content` needs a `tag`";
-pub(crate) const TAG_AND_UNTAGGED: &str = "an enum is tagged or untagged, not both";
+pub(crate) const CONTENT_WITHOUT_TAG: &str =
+    "`content` needs a `tag`, write `tag = \"kind\"` next to it";
+pub(crate) const TAG_AND_UNTAGGED: &str =
+    "an enum is tagged or untagged, keep one of `tag` and `untagged`";
 
 pub(crate) fn serde_unknown(word: impl Display) -> String {
     Rule::SERDE_UNKNOWN.message_with(&[&word]).to_string()

@@ -12,8 +12,8 @@ pub(crate) fn peeled(ty: &Type) -> &Type {
     }
 }
 
-/// Returns whether a type is `String`, `bool`, `char` or a number of at most 64 bits, or an `Option` or `Vec` of such a type, so that a model can
-/// fill it in.
+/// Returns whether a type is `String`, `bool`, `char` or a number of at most 64 bits, or an `Option` or `Vec` of such a type. A model can fill in
+/// these types.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     let text = type_text(ty);
     let inner = text

@@ -49,7 +49,7 @@
 //! # Cost
 //!
 //! 27 crates in addition to those of `tool-core` without features, and 12 in addition to those of `fs`: the dependencies of `workspace` and
-//! `tool-isolate`, and async-stream, which generator tools use.
+//! `tool-isolate`, and async-stream, which streaming tools use.
 
 mod commands;
 mod lines;

@@ -1,4 +1,4 @@
-//! Rules for the bounds of a field: ranges, lengths, patterns and formats that the type cannot have.
+//! Rules for the constraints of a field: ranges, lengths, numbers of items, formats and patterns.
 #![allow(
     rustdoc::broken_intra_doc_links,
     reason = "the brackets of a pattern's syntax are not links"

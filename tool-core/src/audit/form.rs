@@ -20,8 +20,10 @@ const ITEMS: usize = 20;
 /// Maximum number of characters of a preview.
 const PREVIEW: usize = 100;
 
-/// Returns the audited form of valid arguments as JSON: numbers, booleans and enum values by value, texts by their length, unless a field has its own
-/// form. Keys are sorted by their bytes. For invalid arguments, returns [`blind`].
+/// Returns the audited form of valid arguments as JSON, with keys sorted by their bytes. For invalid arguments, returns [`blind`].
+///
+/// Numbers, booleans, `null` and names from the schema are written by value, and texts by their length. A list has at most [`ITEMS`] items, and a map
+/// or an untagged union is written as the number of its keys. A field can have its own form.
 pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
     let mut cursor = Cursor::new(arguments);
     // While the keys of an object are sorted, its entries are in memory twice.

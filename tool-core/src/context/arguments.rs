@@ -29,7 +29,7 @@ pub(crate) fn misfit(
     again: impl Fn(&str) -> Option<Vec<Issue>>,
 ) -> ToolError {
     if issues.is_empty() {
-        // The guard stopped after it had tried the maximum number of ways to read the text.
+        // The check found no issue, because it stopped after the maximum number of ways to read the text.
         return unfit();
     }
     ToolError::invalid_arguments(

@@ -28,7 +28,7 @@ pub(crate) struct Filing {
 /// A future that is ready when the results of the preceding calls are stored. It returns an error if they cannot be stored.
 pub(crate) type Behind = Shared<oneshot::Receiver<()>>;
 
-/// The write of a read-only call's end, which its turn polls. If it is dropped before it has ended, it continues in the background.
+/// The pending write of a read-only call's end. The turn polls it. If it is dropped before it has ended, it continues in the background.
 pub(crate) struct Deferred(Option<BoxFuture<'static, ()>>);
 
 impl Future for Deferred {
@@ -148,7 +148,7 @@ impl ToolContext {
         is_own.then(|| filing.behind.clone())?
     }
 
-    /// Returns the filing of a call that writes to `journal`. Nested calls share the context of their outer call, and have none.
+    /// Returns the filing of a call that writes to `journal`. Nested calls share the context of their outer call, but have no filing.
     pub(crate) fn filing(&self, call: &CallId, journal: &Journal) -> Option<&Arc<Filing>> {
         let filing = self.host().filing.as_ref()?;
         (filing.call == *call && filing.journal == *journal).then_some(filing)

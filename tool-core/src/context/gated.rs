@@ -183,7 +183,7 @@ impl Gated {
             source,
             earlier,
             parent,
-            // The caller of a nested call has only the token of the turn, so the nested call's token is a child of the outer call's token.
+            // `CallScope::stop` would create a child of the turn's token, which is not cancelled when the outer call is cancelled.
             stop: outer
                 .and_then(|_| cx.cancellation())
                 .map_or_else(OnceLock::new, |outer| OnceLock::from(outer.child_token())),

@@ -67,7 +67,7 @@ pub enum SlugError {
     /// The text is a UUID.
     #[error("this is the UUID of an instance, use its slug instead")]
     Uuid,
-    /// The text is empty, is too long, has other characters, or begins with `-`.
+    /// The text is empty, is too long, contains a character that is not allowed, or begins with `-`.
     #[error(
         "a slug has 1 to 63 lower-case letters, digits and `-`, and begins with a letter or a digit"
     )]

@@ -266,7 +266,7 @@ impl Approvals {
         Ok(row)
     }
 
-    /// Returns the tickets of a conversation's calls that are neither answered nor expired. If there are none, its calls can continue.
+    /// Returns the tickets for calls of a conversation that are still open: neither answered nor expired. If there are none, the calls can continue.
     pub async fn waiting(&self, thread: &ThreadId) -> Result<Vec<Ticket>, ApprovalError> {
         let filter = ApprovalFilter {
             thread: Some(thread.conversation().to_owned()),

@@ -43,7 +43,8 @@ pub struct Sweeper {
 }
 
 impl Sweeper {
-    /// Disables sweeping: the host calls [`EffectLedger::sweep`] and [`Maintenance::purge`] itself.
+    /// Disables the background task: the host calls [`EffectLedger::sweep`], [`Approvals::expire`] and [`Maintenance::purge`] itself.
+    /// [`purge`](Self::purge) and [`stored_tools`](Self::stored_tools) then have no effect.
     pub fn off() -> Self {
         Self {
             is_off: true,

@@ -19,7 +19,8 @@ use crate::tool::ToolDef;
 /// Default length of a lease: see [`SharedLimitsBuilder::lease`].
 const LEASE: Duration = Duration::from_secs(30);
 
-/// The shortest wait for a permit of a concurrent call. A random part of the same length is added, so that waiting runs do not try at the same time.
+/// Maximum wait for a permit of a concurrent call, without the random part of at most the same length that is added, so that waiting runs do not all
+/// retry at the same time.
 const PERMIT_WAIT: Duration = Duration::from_secs(1);
 
 /// What happens to a call of a conversation if a shared limit is exhausted.
@@ -97,7 +98,8 @@ pub struct SharedLimitsBuilder {
 }
 
 impl SharedLimitsBuilder {
-    /// Adds a limit. A call must be within all limits. If two limits have the same kind, period, scope and tools, the smaller number applies.
+    /// Adds a limit. A call must be within all limits. Add only one limit of the same kind, period, scope and tools: such limits share one row of the
+    /// store, in which each call would count once for each of them.
     pub fn limit(mut self, limit: Limit) -> Self {
         self.limits.push(limit);
         self
@@ -345,7 +347,7 @@ impl Inner {
             taken => taken,
         };
         Ok(match (taken?, rule) {
-            // A permit returns when a call ends, which is usually before the end of its lease.
+            // The store returns the time until a lease ends, but a permit usually returns earlier, when its call ends.
             (LimitTaken::Refused(wait), LimitRule::AtOnce { .. }) => {
                 LimitTaken::Refused(wait.min(PERMIT_WAIT + spread))
             }

@@ -9,7 +9,7 @@ use serde_json::{Number, Value};
 
 use super::glob::Glob;
 
-/// One test of one value in the arguments, which a JSON pointer selects (RFC 6901; `""` is the complete document).
+/// One test of one value in the arguments. A JSON pointer (RFC 6901) selects the value; `""` is the complete document.
 ///
 /// A condition is true, is false, or fails. It fails if the place is absent (except for [`exists`](Place::exists)), if the value has a
 /// different type (except that [`equals`](Place::equals) and [`one_of`](Place::one_of) can compare every value with null), or if a number is too

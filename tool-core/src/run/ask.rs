@@ -228,7 +228,8 @@ pub(crate) async fn pass(
 }
 
 /// Returns whether a call may still begin on a used approval, because the process died before the call began, or because an operator has requested a
-/// rerun. The ledger admits only one such run, so the ledger must be at least as durable as the approvals.
+/// rerun. Returns false after the approval has expired. The ledger admits only one such run, so the ledger must be at least as durable as the
+/// approvals.
 pub(crate) fn may_begin(gate: &Gate, spent: &Approval<Spent>, now: Timestamp) -> bool {
     let lasts = |approvals: &Approvals| {
         let ledger = gate.effects();
@@ -326,9 +327,9 @@ fn is_own(request: &ApprovalRequest, cx: &ToolContext) -> bool {
     request.principal == cx.principal() && request.agent.as_deref() == cx.agent()
 }
 
-/// Returns the texts of arguments that approvers' edits link to the call's own arguments, in either direction: edited texts that replaced the call's arguments,
-/// and texts that were replaced by them. Different users and agents can continue one conversation, so a call of a turn gets the edits of all users and agents
-/// of the turn.
+/// Returns the texts of arguments that approvers' edits link to the call's own arguments, in either direction: texts that replaced the call's
+/// arguments, and texts that the call's arguments replaced. Different users and agents can continue one conversation, so a call of a turn gets the
+/// edits of all users and agents of the turn.
 pub(crate) async fn edits(
     approvals: &Approvals,
     prepared: &Prepared,

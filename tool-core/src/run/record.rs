@@ -22,7 +22,7 @@ pub(super) struct Audited(());
 
 /// Additional time after a call's deadline in which its last row may be written.
 const GRACE: Duration = Duration::from_millis(100);
-/// Maximum time in which a write continues in the background after its call has ended.
+/// Maximum time in which a write continues in the background after its call has ended. A write to the ledger has no such limit.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Writes the row that must exist before the body runs. If the sink does not answer before the call's deadline, the call ends.

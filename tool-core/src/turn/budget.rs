@@ -21,9 +21,9 @@ const OUTPUT: u64 = 4_096;
 
 /// A budget of tokens and cost that several runs share, as a host value of the context.
 ///
-/// All runs with this value share the budget of this name, also in different processes. This includes an agent, the agents to which it passes the conversation,
-/// its prompts and its sub-agents, because their contexts inherit the host values of the context that started them. Use one name for each tree of runs, such as
-/// the conversation, or one name for many conversations, such as the user and the day.
+/// All runs with this value share the budget of this name, also in different processes. This includes the runs of an agent, of the agents to which it
+/// passes the conversation, of its prompts and of its sub-agents, because their contexts inherit the host values of the context that started them.
+/// Use one name for each tree of runs, such as the conversation, or one name for many conversations, such as the user and the day.
 ///
 /// Before each request to a model, one transaction reserves the [estimate](Model::estimate) of the request: its input, and the limit on its output. If the budget
 /// has less left, no request is sent, and the run ends with [`Outcome::SharedBudget`](super::Outcome::SharedBudget). After the response, the usage that the

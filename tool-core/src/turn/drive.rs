@@ -1,4 +1,4 @@
-//! The agent loop: requests to a model and calls of its tools, until the model makes no more calls.
+//! The agent loop: requests to a model, and the calls of its messages.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -56,8 +56,8 @@ pub trait Model: Send {
     }
 
     /// Estimates the most that a request may use, for a [`Budget`](super::Budget): the tokens of the input, the limit on the output, and with prices the
-    /// [cost](Usage::cost_micros). `output` is the assumed output of a model without a limit. The default implementation estimates the input by the length
-    /// of its texts, and returns no cost.
+    /// [cost](Usage::cost_micros). `output` is the assumed output of a model without a limit. The default implementation estimates the input with
+    /// [`ModelRequest::estimated_tokens`], and returns no cost.
     fn estimate(&mut self, request: &ModelRequest<'_>, output: u64) -> Usage {
         Usage {
             input_tokens: request.estimated_tokens(),
@@ -162,7 +162,8 @@ impl Outcome {
 }
 
 impl Turns {
-    /// Sends requests to the model and runs its calls, until the model makes no more calls, a call waits for a person, or the limit on steps is reached.
+    /// Sends requests to the model and runs its calls until the run ends, usually because the model makes no more calls. [`Outcome`] and
+    /// [`TurnError`] list the other reasons.
     ///
     /// `cx` names the workspace and the conversation. The thread stores the whole state, so calling `drive` again continues where an earlier drive stopped,
     /// such as after an approval or a crash. `tools` is called before each step, so that rules may change between two steps.
@@ -261,7 +262,8 @@ impl Turns {
         (self.runs.journal().as_ref() == Some(journal)).then_some(journal)
     }
 
-    /// Returns the outcome of a run that has reached a limit and may send no more requests, from its number of steps and of consecutive paused messages.
+    /// Returns the outcome of a run that has reached a limit and may send no more requests; `None` if it has reached none. `step` is the number of
+    /// its steps, and `pauses` the number of consecutive paused messages.
     fn reached_limit(
         &self,
         held: &Held,

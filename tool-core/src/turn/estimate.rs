@@ -1,4 +1,4 @@
-//! Estimates of tokens by the length of the texts.
+//! Estimates of the tokens of requests.
 
 use super::drive::ModelRequest;
 use super::{ModelMessage, ToolMessage, UserMessage};
@@ -11,7 +11,7 @@ use crate::toolset::Toolset;
 /// The tokens of a message in addition to its text, and of a call in addition to its name and arguments.
 const FRAME: u64 = 8;
 
-/// The tokens of an image or a file.
+/// The tokens of a file, such as an image. A text file in base64 is estimated by its length instead.
 const FILE: u64 = 1_600;
 
 /// Estimates the tokens of a message in a request.
@@ -43,7 +43,8 @@ pub fn tools_tokens(tools: &Toolset) -> u64 {
 }
 
 impl ModelRequest<'_> {
-    /// Estimates the tokens of the input by the length of its texts: about four ASCII bytes are one token.
+    /// Estimates the tokens of the input. In a text, four ASCII characters or one other character count as one token. Most files count as 1,600
+    /// tokens.
     pub fn estimated_tokens(&self) -> u64 {
         let messages = self.messages.iter().map(message_tokens);
         messages.fold(tools_tokens(self.tools), u64::saturating_add)

@@ -19,7 +19,7 @@ use crate::store::{
 };
 use crate::toolset::Toolset;
 
-/// Interval at which a model request checks whether the host drains, because a drain does not wake the request.
+/// Interval at which a run checks during a model request whether the host drains, because a drain does not notify the run.
 const DRAIN_POLL: Duration = Duration::from_millis(100);
 
 /// The reason why a run stops before its end.

@@ -29,7 +29,7 @@ pub enum Layer {
     SpawnTask,
     /// The tool calls an agent that does not accept calls from agents.
     AgentChannel,
-    /// The tool calls an agent, and this turn has reached the maximum depth of nested agent calls.
+    /// The tool calls an agent, and this is the turn of a sub-agent or has reached the maximum depth of nested agent calls.
     AgentDepth,
     /// The lists for all agents omit or deny the tool.
     Global,
@@ -134,7 +134,7 @@ impl Layer {
             ),
             Self::AgentDepth => (
                 "agent_depth",
-                "it calls an agent, and this turn is at the maximum depth of nested agents",
+                "it calls an agent, and this is the turn of a sub-agent or at the maximum depth of nested agents",
             ),
             Self::Global => (
                 "global",

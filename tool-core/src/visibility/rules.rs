@@ -15,8 +15,8 @@ use crate::policy::lists::{Access, Step, ToolLists};
 
 /// A snapshot of the rules that decide which tools are visible to one turn. It is loaded before the turn and does not change while the turn runs.
 ///
-/// Without any rule, every tool except harness tools is visible. A tool that is denied later is refused at the next dispatch
-/// ([`policy`](Rules::policy), [`disables`](Rules::disables)); a tool that is added later is visible in the next turn.
+/// Without any rule, every tool except harness tools is visible. A tool that the policy denies later, or that people switch off later, is refused at
+/// the next dispatch. A tool that is added later is visible in the next turn.
 ///
 /// ```
 /// use tool_core::{Enablement, Rules, Runtime};

@@ -212,7 +212,7 @@ async fn truncation_keeps_characters_whole() {
     }
 }
 
-// M17: the final value of a generator tool is bounded too.
+// M17: the final value of a streaming tool is bounded too.
 #[tokio::test]
 async fn the_last_value_of_a_stream_is_bounded() {
     let whole = "0123456789".repeat(10);

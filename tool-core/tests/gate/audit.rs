@@ -525,7 +525,7 @@ async fn a_call_that_is_dropped_has_its_row() {
 }
 
 #[tokio::test]
-async fn an_approved_call_names_its_approval_and_its_approver() {
+async fn audit_row_names_the_approval_and_the_approver() {
     let host = Host::new();
     let ticket = host.asked().await;
     host.approve(&ticket).await;

@@ -371,7 +371,7 @@ async fn the_client_gets_the_bytes() {
 
 // G3: `output_without_bytes` contains a short description in place of the bytes of each file
 #[tokio::test]
-async fn the_described_output_has_no_bytes() {
+async fn output_without_bytes_describes_each_file() {
     for def in tools().tools() {
         let result = call(&tools(), def.name()).await;
         let described = result.output_without_bytes().unwrap();

@@ -27,7 +27,7 @@ pub(crate) const EXTERN: &str = "a tool is called by Rust only, remove `extern`"
 pub(crate) const LIFETIME: &str = "a tool outlives its caller's borrows, remove the lifetime: host values are borrowed for the call as `&T`";
 pub(crate) const GENERIC: &str = "a tool is one entry in a list, write the concrete type; for several types, write one tool for each that calls a generic fn";
 pub(crate) const WHERE: &str = "a tool has no generics to bound, remove the `where` clause";
-pub(crate) const NO_BODY: &str = "a tool needs a body";
+pub(crate) const NO_BODY: &str = "a tool needs a body, write it in braces";
 
 pub(crate) const IMPL_PARAM: &str =
     "a model fills in values of one type, write the concrete type instead of `impl`";
@@ -86,7 +86,7 @@ pub(crate) const NAME: &str = Rule::TOOL_NAME.message;
 pub(crate) const ALIAS_NAME: &str = "an alias is an earlier name of the tool: use 1 to 64 letters, digits, `_` and `-`, and a letter first";
 pub(crate) const ALIAS_OWN: &str =
     "this is the tool's present name, write an earlier name or remove `alias`";
-pub(crate) const TEXT_EMPTY: &str = "the text is empty";
+pub(crate) const TEXT_EMPTY: &str = "the text is empty, write a text or remove it";
 pub(crate) const TIMEOUT: &str = "expected a time, write `\"5s\"`, `\"250ms\"`, `\"2m\"`, `\"1h\"`, whole seconds, or a constant `Duration`";
 pub(crate) const TIMEOUT_ZERO: &str = "a timeout must be above zero, remove `timeout` for none";
 pub(crate) const VALUE: &str = "expected a value after `=`";

@@ -40,7 +40,7 @@ async fn resumed_stream_of_a_session_begins_after_the_last_event() {
     }
     server.tools_changed().await;
     let (id, _) = stream.next().await;
-    assert!(!ids.contains(&id), "{id} is new");
+    assert!(!ids.contains(&id), "event {id} was sent before");
 }
 
 // H9: a resumed call stream begins after the last event that the client has received.

@@ -88,8 +88,8 @@ impl<H: Held> Failed<H> {
 
 #[cfg(feature = "host")]
 impl Running<Flight> {
-    /// Returns whether the tool may be run again: it is idempotent, the run failed before the body returned an output, and the call is neither
-    /// cancelled nor past its deadline. If so, prepares the scope of the call for the next run.
+    /// Returns whether the tool may be run again: it is idempotent, the run ended with an error of the kind [`ErrorKind::Failed`] before the body
+    /// returned an output, and the call is neither cancelled nor past its deadline. If so, prepares the scope of the call for the next run.
     pub(in crate::run) fn may_repeat(&self, ran: &Ran) -> bool {
         self.has_failed(ran) && self.held().context().runs_again()
     }

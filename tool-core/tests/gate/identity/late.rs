@@ -215,7 +215,7 @@ impl Model for Interrupted {
 
 // A3: a user's message that is stored while the model writes its last response is answered
 #[tokio::test]
-async fn a_message_that_arrives_during_the_last_answer_is_answered() {
+async fn a_message_that_arrives_during_the_last_response_is_answered() {
     let host = Host::new();
     let (turns, cx) = (Turns::new(host.store.clone()), cx(&host, ANN));
     let tools = |_: &ToolContext| host.tools.clone();
