@@ -152,9 +152,10 @@ impl Agent {
     /// describes how to continue.
     ///
     /// With [`OutputMode::Tool`], the model gets the additional tool `final_answer`, whose arguments are a `T`, and the first valid call of
-    /// `final_answer` ends the run. Calls of other tools in the same message run too. If the model answers with a text, or calls `final_answer` with invalid arguments, it is asked again,
-    /// [`output_retries`](AgentBuilder::output_retries) times. After a text, a reminder to call `final_answer` is stored in the thread as a message
-    /// of the user. An answer that reached the limit on tokens is not requested again, because it would reach the same limit.
+    /// `final_answer` ends the run. Calls of other tools in the same message run too. If the model answers with a text, or calls `final_answer` with
+    /// invalid arguments, it is asked again, [`output_retries`](AgentBuilder::output_retries) times. After a text, a reminder to call `final_answer`
+    /// is stored in the thread as a message of the user. An answer that reached the limit on tokens is not requested again, because it would reach
+    /// the same limit.
     ///
     /// With [`OutputMode::Native`], the text of the model is the output, and the provider enforces its schema. If a message has calls beside a text, the
     /// calls run and the run continues. After an invalid text, a message of the user that states the problem is stored, and the model is asked again.

@@ -310,7 +310,8 @@ impl AgentRuntime {
         Ok(kinds.collect())
     }
 
-    /// Waits until the runtime has no work in the background of this process: no session of a sub-agent, and no run that the answer of a sub-agent began.
+    /// Waits until the runtime has no work in the background of this process: no session of a sub-agent, and no run that the answer of a sub-agent
+    /// began.
     pub async fn idle(&self) {
         self.0.background.idle().await;
     }
@@ -583,8 +584,8 @@ impl AgentRuntimeBuilder {
     ///
     /// # Errors
     ///
-    /// Fails with a [`RuntimeConfigError`], for example if two agents have the same name, if an agent calls an agent that does not exist, is not exposed
-    /// or is of the wrong kind, if settings of an agent contradict each other, and if the runtime lacks a part that an agent needs.
+    /// Fails with a [`RuntimeConfigError`], for example if two agents have the same name, if an agent calls an agent that does not exist, is not
+    /// exposed or is of the wrong kind, if settings of an agent contradict each other, and if the runtime lacks a part that an agent needs.
     pub fn build(self) -> Result<AgentRuntime, RuntimeConfigError> {
         check::check(&self)?;
         let names: HashMap<String, usize> = self

@@ -364,7 +364,8 @@ impl WorkerBuilder {
     }
 
     /// Sets how often the lease of a thread may expire; the default is 3. After one more expiry, the thread ends with the cause
-    /// [`CrashLimit`](tool_core::store::WorkCause::CrashLimit). Below 2, a thread may also reach the limit because a different thread crashed their common process.
+    /// [`CrashLimit`](tool_core::store::WorkCause::CrashLimit). Below 2, a thread may also reach the limit because a different thread crashed their
+    /// common process.
     pub fn most_recoveries(mut self, most: u32) -> Self {
         self.inner.most_recoveries = most;
         self

@@ -131,8 +131,8 @@ fn history(
     Ok(out)
 }
 
-/// Replaces ids of calls that a request of this provider must not contain, in a message that a different provider wrote. These are ids with
-/// characters other than letters, digits, `_` and `-`, ids that are too long, and ids that an earlier call of the thread has. Anthropic and Bedrock
+/// Replaces ids of calls that this provider may refuse, in a message that is not sent back as its provider wrote it. These are ids with characters
+/// other than letters, digits, `_` and `-`, ids that are empty or too long, and ids that an earlier call of the thread has. Anthropic and Bedrock
 /// refuse repeated ids. `earlier` has the ids of the earlier calls. The new id depends only on the place of the call, so that later requests have the
 /// same prefix.
 fn replace_ids(

@@ -143,7 +143,8 @@ impl ReplyStream {
     }
 
     /// Ends the stream and returns the reply. If the stream ended before the reply was complete, the reply is cut off:
-    /// [`StopReason::Cut`](super::StopReason::Cut). If the body is an error in JSON and not a stream, returns this error.
+    /// [`StopReason::Cut`](super::StopReason::Cut). If the body is an error in JSON and not a stream, or if the last event is an error, returns this
+    /// error. Two calls with the same id are an error, too.
     pub fn finish(mut self) -> Result<ModelReply, WireError> {
         if let Some(data) = self.sse.rest() {
             // An event without its closing empty line may be incomplete.

@@ -474,9 +474,9 @@ impl AgentBuilder {
     }
 
     /// Wraps the output guardrails in a tower layer, which checks each text, each reasoning and each typed output of the model before it is stored.
-    /// The pieces of a message are held until the guardrails accept it: neither the observer of the model nor a [`ModelObserver`](crate::model::ModelObserver) receives
-    /// them earlier, unless [`show_unchecked_output`](Self::show_unchecked_output) is set. A text that was not complete when the run was stopped is
-    /// not stored. The layer that is added last is the outermost.
+    /// The pieces of a message are held until the guardrails accept it: neither the observer of the model nor a
+    /// [`ModelObserver`](crate::model::ModelObserver) receives them earlier, unless [`show_unchecked_output`](Self::show_unchecked_output) is set. A
+    /// text that was not complete when the run was stopped is not stored. The layer that is added last is the outermost.
     ///
     /// Texts of tools that answer in place of the model are not checked. If a [`Model`](tool_core::turn::Model) of the host passes pieces to users
     /// itself, it must also hold them itself.

@@ -24,11 +24,11 @@ pub struct ModelError {
     pub code: Option<String>,
     /// A description of the failure: the provider's message, or a text of this crate.
     pub message: String,
-    /// The wait before another request that the provider requested, or that an exhausted [shared limit](super::HttpModelBuilder::shared_limits) requires.
-    /// [`soonest`](Self::soonest) returns the shortest wait of the whole chain.
+    /// The wait before another request that the provider requested, or that an exhausted [shared limit](super::HttpModelBuilder::shared_limits)
+    /// requires. [`soonest`](Self::soonest) returns the shortest wait of the whole chain.
     pub retry_after: Option<Duration>,
-    /// The wait after which the run can continue: the shortest wait of the chain that does not fit into the [budget](super::Retry::budget) or the deadline,
-    /// if no model answered. The error of the agent loop is then of the kind `Pending`, which suspends the run
+    /// The wait after which the run can continue: the shortest wait of the chain that does not fit into the [budget](super::Retry::budget) or the
+    /// deadline, if no model answered. The error of the agent loop is then of the kind `Pending`, which suspends the run
     /// ([`TurnError::resumes_after`](tool_core::turn::TurnError::resumes_after)).
     pub resumes_after: Option<Duration>,
     /// The number of attempts at this model. An attempt counts even if its request could not be sent, for example because the credentials failed, and

@@ -11,8 +11,8 @@ use tool_core::env;
 /// too, except exhausted quotas. The wait before attempt *n* (the first retry is attempt 2) is random, between the half and the whole of `first_wait`
 /// × 2ⁿ⁻², and at most `longest_wait`. By default, it is 0.25 s to 0.5 s before attempt 2, and 0.5 s to 1 s before attempt 3. If the provider asks
 /// for a wait (`retry-after-ms`, `Retry-After`, Gemini's `retryDelay`), its wait replaces the computed one, even if it is shorter. Up to a quarter of
-/// it is added at random, so that many clients do not return at the same moment. If the provider's wait does not fit into the `budget` or the deadline
-/// of the context, the next model of the chain is tried at once; without one, the run is suspended, and
+/// it is added at random, so that many clients do not return at the same moment. If the provider's wait does not fit into the `budget` or the
+/// deadline of the context, the next model of the chain is tried at once; without one, the run is suspended, and
 /// [`ModelError::resumes_after`](super::ModelError::resumes_after) is the wait. A [`Worker`](crate::worker::Worker) then queues the run for that
 /// time, and other hosts drive the thread again.
 ///

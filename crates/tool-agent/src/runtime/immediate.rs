@@ -75,8 +75,9 @@ impl AgentRuntime {
         adopted.map_err(unavailable)
     }
 
-    /// Starts the sub-agents that waited for variables which a user has now supplied, at every depth below the conversation of the context, and returns
-    /// their rows. Call it after a user has answered a request for variables. [`respond`](Self::respond) and [`drive`](Self::drive) do the same.
+    /// Starts the sub-agents that waited for variables which a user has now supplied, at every depth below the conversation of the context, and
+    /// returns their rows. Call it after a user has answered a request for variables. [`respond`](Self::respond) and [`drive`](Self::drive) do the
+    /// same.
     ///
     /// # Errors
     ///

@@ -38,8 +38,8 @@ impl ParentThread {
         &self.parent
     }
 
-    /// Sends a message to the parent, which reads it with its next request. If no run of the parent is active, one begins, but at most 25 runs begin in
-    /// this way after one message of the user.
+    /// Sends a message to the parent, which reads it with its next request. If no run of the parent is active, one begins, but at most 25 runs begin
+    /// in this way after one message of the user.
     ///
     /// # Errors
     ///

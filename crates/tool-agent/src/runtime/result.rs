@@ -63,7 +63,8 @@ pub struct AgentResult {
     /// The files of the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<ResultAttachment>,
-    /// The files that were not passed on: paths that are not files of the calling thread, and all files of the result if the runtime has no object store.
+    /// The files that were not passed on: paths that are not files of the calling thread, and all files of the result if the runtime has no object
+    /// store.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_attachments: Vec<String>,
     /// The reference of the sub-agent, for `subagent_message`.

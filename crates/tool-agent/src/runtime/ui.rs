@@ -18,10 +18,10 @@ const FAILED: &str = "the answer could not be completed, try again";
 /// The view shows the conversation of the run. A run that waits for approvals shows them if the host passes them to [`ask`](Self::ask), because events
 /// contain no tokens. Events of the threads below the conversation produce no chunks, except the result of a call whose approval was shown.
 ///
-/// An interface of version 5 or 6 of the AI SDK cannot withdraw text. If shown pieces are withdrawn, because a request failed after its first piece, a
-/// guardrail refused the reply, or the process of the run died, the message ends with an error. [`holding`](Self::holding) shows each step when its message is complete, so nothing is
-/// withdrawn; [`Restart::Refuse`](crate::model::Restart::Refuse) lets such a request fail instead. For interfaces of version 7 alone,
-/// [`resetting`](Self::resetting) withdraws the pieces.
+/// An interface of version 5 or 6 of the AI SDK cannot withdraw text. If shown pieces are withdrawn, because a request failed after its first piece,
+/// a guardrail refused the reply, or the process of the run died, the message ends with an error. [`holding`](Self::holding) shows each step when its
+/// message is complete, so nothing is withdrawn; [`Restart::Refuse`](crate::model::Restart::Refuse) lets such a request fail instead. For interfaces
+/// of version 7 alone, [`resetting`](Self::resetting) withdraws the pieces.
 ///
 /// ```
 /// use futures::StreamExt as _;

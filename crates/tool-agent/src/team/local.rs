@@ -20,7 +20,8 @@ use crate::agent::Agent;
 /// by the [`Turns`], and the audit row of the call names it in the note `agent.asked`. The first message of the conversation is the task. If the task has a
 /// history, the message has a first part with the history as JSON.
 ///
-/// The context of the agent has the workspace, the users, the session, the trace and the remaining time of the call that asks, and no secrets, variables or host values.
+/// The context of the agent has the workspace, the users, the session, the trace and the remaining time of the call that asks, and no secrets, variables or
+/// host values except the shared [budget](tool_core::turn::Budget) of the call.
 ///
 /// The calls of an agent pass the gate of its own tools. An agent that waits for an approval, for the client or for variables has no answer; the approvals
 /// that it requested are withdrawn.

@@ -44,7 +44,7 @@ pub(super) async fn run(
     }
 }
 
-/// Returns the citations of results, each source once.
+/// Returns the citations of results, each version of a source once.
 pub(super) fn citations(results: Vec<ToolMessage>) -> Vec<Citation> {
     let mut all: Vec<Citation> = Vec::new();
     for citation in results.into_iter().flat_map(|result| result.citations) {
@@ -72,7 +72,7 @@ async fn results(turns: &Turns, cx: &ToolContext) -> Result<Vec<ToolMessage>, To
     })
 }
 
-/// Withdraws the approvals that the run requested, because no run continues after an answer.
+/// Withdraws the approvals that the run requested, because no run would continue after a person has answered.
 async fn withdraw(agent: &Agent, tickets: &[Ticket], cx: &ToolContext) {
     let tools = agent.tools(cx);
     let Some(approvals) = tools.gate().and_then(|gate| gate.approvals()) else {

@@ -38,8 +38,9 @@ type NewAgent = dyn Fn() -> AgentBuilder + Send + Sync;
 /// the categories `agent` and `agent-call`, and every [`AgentTool`](tool_core::AgentTool). The function is called before each step. The calls pass
 /// the gate of that toolset, and policies see the agent that called the tool as their caller.
 ///
-/// The context of the sub-agent has the workspace, the users, the session, the trace and the remaining time of the call, and no secrets, variables or host values. The tool has
-/// no timeout unless the host sets one with [`DynamicTool::timeout`].
+/// The context of the sub-agent has the workspace, the users, the session, the trace and the remaining time of the call, and no secrets, variables or
+/// host values except the shared [budget](tool_core::turn::Budget) of the call. The tool has no timeout unless the host sets one
+/// with [`DynamicTool::timeout`].
 ///
 /// A sub-agent that waits for an approval has no answer, and the approval is withdrawn. The call first reports progress with the label and the conversation of
 /// the sub-agent: `{label, conversation}`.

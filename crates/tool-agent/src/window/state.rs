@@ -227,8 +227,8 @@ impl State {
         count
     }
 
-    /// Extends the summary until the view is at the target. Returns the number of covered steps and the new count; `None` if no summary makes the view
-    /// shorter.
+    /// Extends the summary until the view is at the target. Returns the number of covered steps and the new count; `None` if no summary was
+    /// requested or written, or if it saves too little.
     async fn extend(
         &mut self,
         request: &ModelRequest<'_>,

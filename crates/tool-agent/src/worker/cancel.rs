@@ -67,7 +67,7 @@ impl Worker {
 }
 
 impl Inner {
-    /// Cancels the conversation of a claimed thread and releases it. Returns false if another process drives it.
+    /// Cancels the conversation of a claimed thread and releases it. Returns false if another process drives it or the claim is lost.
     async fn settle(&self, row: &WorkRow, claim: &Claim) -> Result<bool, CancelError> {
         let cx = match self.context(row).await {
             Ok(cx) => cx,

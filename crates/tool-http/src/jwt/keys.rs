@@ -55,7 +55,7 @@ struct Published {
     d: Option<serde::de::IgnoredAny>,
 }
 
-/// Reads a key set. Skips insecure keys, and keys of other types, uses and algorithms.
+/// Reads a key set. Skips malformed and insecure keys, and keys of other types, uses and algorithms.
 pub(super) fn read(body: &[u8]) -> Result<Vec<Key>, JwksError> {
     let set: Set<'_> = serde_json::from_slice(body).map_err(|error| {
         JwksError::new(format!("the response is not a JSON Web Key Set: {error}"))

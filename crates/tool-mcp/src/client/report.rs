@@ -51,7 +51,7 @@ pub struct ToolReport {
     pub name: Option<String>,
     /// The reasons why the tool is refused; empty if it is offered.
     pub refusals: Vec<Refusal>,
-    /// The providers to which the tool is offered.
+    /// The providers to which the tool is offered if it is not refused.
     pub providers: Dialects,
     /// The reasons why the tool is not offered to the other providers.
     pub left_out: Vec<(Dialect, Vec<SchemaFault>)>,

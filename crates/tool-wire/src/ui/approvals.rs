@@ -171,7 +171,7 @@ impl ApprovalResponses {
     }
 
     /// Returns whether every call of the last step has an answer, an output, an error or a denial, and at least one has an answer: then the turn can
-    /// continue. An interface sends automatically under the same condition.
+    /// continue. An interface sends automatically under the same condition. For a message with the role `tool`, returns whether it has an answer.
     pub fn is_ready(&self) -> bool {
         self.ready
     }
@@ -221,8 +221,8 @@ impl ApprovalResponse {
     /// Submits the answer to its approval request, once. `approver` is the user whom the host has authenticated. The returned
     /// [`Route`] is the host's next step.
     ///
-    /// The arguments in the interface must equal the arguments of the request. Otherwise the interface has shown the person different arguments than
-    /// the call would run with, and the error is [`ApprovalError::Tampered`].
+    /// If the interface sends the arguments of a call, they must equal the arguments of the request. Otherwise the interface has shown the person
+    /// different arguments than the call would run with, and the error is [`ApprovalError::Tampered`].
     pub async fn submit(
         &self,
         workspace: &Workspace,

@@ -137,7 +137,7 @@ pub enum FinishReason {
     Stop,
     /// The token limit was reached.
     Length,
-    /// A content filter has stopped the answer.
+    /// A content filter or a guardrail has withheld the answer.
     ContentFilter,
     /// Calls wait for a person or for the client.
     ToolCalls,

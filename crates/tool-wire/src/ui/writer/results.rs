@@ -221,7 +221,8 @@ impl Writer {
         Ok(chunks)
     }
 
-    /// Shows the state of a message's calls: results that were not shown yet, approval requests, missing variables.
+    /// Shows the state of a message's calls: results that were not shown yet, approval requests, calls for the client, missing variables, or the
+    /// error that ends the message.
     pub fn turn(&mut self, turn: &Turn) -> Result<Vec<Chunk>, UiError> {
         match turn {
             Turn::Complete(results) => {
