@@ -8,7 +8,7 @@
 //!
 //! | secret | meaning |
 //! |---|---|
-//! | `smtp_username`, `smtp_password` | the login of the server; without both, the tool does not log in |
+//! | `smtp_username`, `smtp_password` | the login of the server. If both are missing, the tool does not log in; if one is missing, the call fails |
 //!
 //! The host names the server, the sender and, optionally, the allowed recipients:
 //!
@@ -28,7 +28,7 @@
 //!
 //! # Limits and errors
 //!
-//! A message has at most 50 recipients, a subject of one line and a plain text of at most 200,000 characters. The audit stores them by their length.
+//! A message has at most 50 recipients, a subject of one line and a plain text of at most 200,000 characters. The audit stores only their lengths.
 //! The connection is encrypted (TLS from the start, or `STARTTLS`, which is then required), and the login is only sent over an encrypted connection.
 //! The server may be at any address, because the host names it; the guard of [`http`](crate::http) does not apply.
 //!
@@ -112,7 +112,8 @@ impl Email {
         self.change(|settings| (settings.encryption, settings.port) = (Encryption::StartTls, 587))
     }
 
-    /// Never encrypts, for a server on the same machine at port 25. The login is not sent.
+    /// Never encrypts, for a server on the same machine at port 25. A call with a login fails, because the login is sent only over an
+    /// encrypted connection.
     pub fn unencrypted(self) -> Self {
         self.change(|settings| (settings.encryption, settings.port) = (Encryption::None, 25))
     }

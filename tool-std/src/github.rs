@@ -35,7 +35,7 @@
 //! # Limits
 //!
 //! A list has at most 100 entries, with the first 500 characters of each body; a single issue has the first 20,000. At most 10 pages are requested for
-//! a list. The audit stores titles, bodies and queries by their length. [`vendor`](crate::vendor) describes rate limits and errors.
+//! a list. The audit stores only the lengths of titles, bodies and queries. [`vendor`](crate::vendor) describes rate limits and errors.
 
 mod add;
 mod api;

@@ -10,7 +10,7 @@ mod parse;
 pub(crate) use parse::parse;
 pub(crate) use parse::{TooMuch, parse_until};
 
-/// Stack size of the thread that reads a page. Memory is used only as far as a page is deeply nested.
+/// Stack size of the thread that reads a page. Only a deeply nested page uses much of this memory.
 const STACK: usize = 64 << 20;
 
 /// Maximum number of pages that are read at the same time.

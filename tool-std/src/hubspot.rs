@@ -23,7 +23,7 @@
 //! # Limits
 //!
 //! A search has at most 6 filters, all of which must match, and returns at most 100 records; `next_after` leads to the next ones. A value in a result
-//! has at most 2,000 characters. The audit stores values by their length. [`vendor`](crate::vendor) describes rate limits and errors.
+//! has at most 2,000 characters. The audit stores only the lengths of values. [`vendor`](crate::vendor) describes rate limits and errors.
 
 mod api;
 mod contacts;

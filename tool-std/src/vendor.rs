@@ -5,13 +5,14 @@
 //!
 //! # Rate limits
 //!
-//! If a vendor responds with 429, it has not carried out the request, and the request is sent again up to three times: after the time in
-//! `Retry-After`, or after 1, 2 and 4 seconds. If the wait does not fit into [`Api::longest_wait`] or the deadline of the call, the call ends at once
-//! with [`RateLimited`](tool_core::ErrorKind::RateLimited) and the time to wait.
+//! If a vendor responds with 429, or with 403 and `Retry-After`, it has not carried out the request, and the request is sent again up to three times:
+//! after the time in `Retry-After`, or after 1, 2 and 4 seconds. If the wait does not fit into [`Api::longest_wait`] or the deadline of the call, the
+//! call ends at once with [`RateLimited`](tool_core::ErrorKind::RateLimited) and the time to wait. A call also ends at once if GitHub responds that its
+//! primary limit is exhausted.
 //!
 //! # Requests with an unknown result
 //!
-//! A request that changes something is not repeated after an error other than 429. If the response is missing, unreadable or a server error, the call
+//! A request that changes something is not repeated after any other error. If the response is missing, unreadable or a server error, the call
 //! ends with [`Interrupted`](tool_core::ErrorKind::Interrupted), because the change may have been made. A redirect that would turn such a request
 //! into a `GET` is not followed.
 
@@ -25,7 +26,7 @@ use url::Url;
 use crate::Excerpt;
 use crate::http::{Http, Method, Request, Response, SendError};
 
-/// Maximum number of times a request is repeated after 429.
+/// Maximum number of times that a request is repeated because of the rate limit.
 const REPEATS: u32 = 3;
 
 /// The address of a vendor's API, and the waits for its rate limit.

@@ -182,7 +182,7 @@ impl Process {
             ),
             Some(Exit::Signal(_)) if !started => Done::failed(
                 Status::Error,
-                error("the code cannot be read, it is nested too deep"),
+                error("the code is nested too deeply to be compiled: use fewer levels"),
             ),
             _ => Done::failed(
                 Status::Error,

@@ -201,9 +201,9 @@ impl ToolContract for CommentGithubIssue {
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum IssueKind {
-    /// An issue.
+    /// The entry is an issue.
     Issue,
-    /// A pull request.
+    /// The entry is a pull request.
     PullRequest,
 }
 
@@ -217,7 +217,7 @@ pub struct IssueSummary {
     pub number: u32,
     /// Whether it is an issue or a pull request.
     pub kind: IssueKind,
-    /// The title.
+    /// The title of the issue or pull request.
     pub title: String,
     /// The state: `open` or `closed`.
     pub state: String,
@@ -298,7 +298,7 @@ pub struct Issue {
 pub struct PullRequest {
     /// The number in the repository.
     pub number: u32,
-    /// The title.
+    /// The title of the pull request.
     pub title: String,
     /// The state: `open` or `closed`.
     pub state: String,

@@ -127,10 +127,10 @@ impl ToolContract for SearchHubspotTickets {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct CreateHubspotTicket {
-    /// The subject.
+    /// The subject of the ticket.
     #[cfg_attr(feature = "schema", schema(length = 1..=1000))]
     pub subject: String,
-    /// The description.
+    /// The description of the ticket.
     #[cfg_attr(feature = "schema", schema(length = 0..=65536))]
     pub content: String,
     /// The id of the stage in the pipeline; `1` is the first stage of the default pipeline.
@@ -139,7 +139,7 @@ pub struct CreateHubspotTicket {
     /// The id of the pipeline; null for the default pipeline.
     #[cfg_attr(feature = "schema", schema(length = 1..=100))]
     pub pipeline: Option<String>,
-    /// The priority.
+    /// The priority of the ticket.
     pub priority: Option<TicketPriority>,
     /// The id of the contact that the ticket belongs to.
     #[cfg_attr(feature = "schema", schema(pattern = "^[0-9]{1,20}$"))]
@@ -237,7 +237,7 @@ pub struct HubSpotRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct HubSpotRecords {
-    /// The records.
+    /// The records that match, up to the limit of the call.
     pub records: Vec<HubSpotRecord>,
     /// The number of matches, which may be more than are returned.
     pub total: u32,

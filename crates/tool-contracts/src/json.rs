@@ -29,10 +29,10 @@ pub enum Json {
     Signed(i64),
     /// A number that is not an integer, or an integer beyond 64 bits.
     Float(f64),
-    /// A string.
+    /// A string, without escapes.
     Text(String),
-    /// An array.
+    /// An array of values, in order.
     List(Vec<Json>),
-    /// An object.
+    /// An object, whose keys are sorted.
     Object(BTreeMap<String, Json>),
 }

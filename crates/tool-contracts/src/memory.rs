@@ -52,7 +52,7 @@ impl ToolContract for Remember {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct MemoryBlock {
-    /// The note.
+    /// The text of the note.
     #[cfg_attr(feature = "schema", schema(length = 1..=500))]
     pub note: String,
 }
@@ -224,7 +224,7 @@ pub struct BlockState {
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ConversationRole {
-    /// The user.
+    /// The user, with whom the model talks.
     User,
     /// The assistant, which is the model.
     Assistant,

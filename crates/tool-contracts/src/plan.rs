@@ -46,12 +46,12 @@ pub struct SubmitExecutionNodeResult {
     /// The id of a task that is ready or running.
     #[cfg_attr(feature = "schema", schema(length = 1..=64))]
     pub node_id: String,
-    /// The outcome.
+    /// The outcome of the task.
     pub status: AttemptStatus,
     /// The output as JSON text, such as `{"verdict": "good"}`.
     #[cfg_attr(feature = "schema", schema(length = 0..=65536))]
     pub structured_output: Option<String>,
-    /// The artifacts.
+    /// The artifacts that the task has produced.
     #[cfg_attr(feature = "schema", schema(max_items = 20))]
     pub artifacts: Vec<Artifact>,
     /// Notes for people and for later tasks.
@@ -104,7 +104,7 @@ pub struct PlanDraft {
     /// The JSON Schemas of outputs, to which nodes refer.
     #[cfg_attr(feature = "schema", schema(max_items = 50))]
     pub schemas: Vec<PlanSchema>,
-    /// The nodes.
+    /// The nodes of the graph.
     #[cfg_attr(feature = "schema", schema(max_items = 100))]
     pub nodes: Vec<PlanNode>,
     /// The edges: the node `to` comes after the node `from`. There may be no cycle.
@@ -191,11 +191,11 @@ pub struct OwnerDraft {
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutorType {
-    /// An agent.
+    /// An agent of the host.
     Agent,
     /// A plugin of the host.
     Plugin,
-    /// A person.
+    /// A person, who does the work outside of the program.
     User,
     /// The host itself.
     System,

@@ -10,7 +10,7 @@ use crate::ToolContract;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct ScheduleTask {
-    /// What to do.
+    /// The action to perform.
     pub action: ScheduleAction,
     /// The id of the task, for `update`, `delete` and `run`.
     #[cfg_attr(feature = "schema", schema(length = 1..=200))]
@@ -81,7 +81,7 @@ pub enum ScheduleType {
     Cron,
     /// At times of equal distance.
     Interval,
-    /// Once.
+    /// At one time only.
     OneShot,
 }
 

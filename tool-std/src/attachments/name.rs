@@ -1,13 +1,13 @@
 //! Names of stored files.
 
-/// Maximum length of a file name without its ending, in characters.
+/// Maximum length of a file name without its extension, in characters.
 const MOST_STEM: usize = 64;
 
-/// Maximum length of the ending of a file name, in characters.
+/// Maximum length of the extension of a file name, in characters.
 const MOST_ENDING: usize = 16;
 
-/// Returns the safe stem and the ending of a file name. Only ASCII letters, digits, `_` and `-` are kept, and each group of other characters becomes
-/// a `-`. Everything up to the last `/` or `\` is removed.
+/// Returns the safe stem and the extension of a file name, without everything up to the last `/` or `\`. In the stem, each group of characters other
+/// than ASCII letters, digits and `_` becomes a `-`, or is removed at either end. An empty stem becomes `file`.
 pub(super) fn safe(name: &str) -> (String, String) {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let (stem, ending) = match name.rsplit_once('.') {
@@ -47,7 +47,7 @@ mod tests {
     use super::{numbered, safe};
 
     #[test]
-    fn names_are_safe() {
+    fn unsafe_characters_of_a_file_name_are_replaced() {
         for (name, expected) in [
             ("Q3 report.PDF", "Q3-report.pdf"),
             ("../../etc/passwd", "passwd"),

@@ -16,7 +16,7 @@ pub struct Uploaded {
     pub url: Option<String>,
     /// The size of the file in bytes.
     pub size: u64,
-    /// The content type, which was found in the bytes of the file.
+    /// The content type of the file.
     pub mime: String,
     /// The safe name of the file.
     pub file: String,

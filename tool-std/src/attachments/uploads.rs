@@ -17,7 +17,7 @@ use super::name::{numbered, safe};
 /// Maximum size of a file, in bytes: 10 MiB.
 pub const MOST_BYTES: usize = 10 * 1024 * 1024;
 
-/// Maximum number of files of one conversation with the same name.
+/// Maximum number of files of one conversation whose names differ only in the number that [`numbered`] adds.
 const MOST_NAMES: u32 = 1_000;
 
 /// The object store of a host, for the files of all conversations. It is cheap to clone. Pass it to the tool with
@@ -61,7 +61,7 @@ impl Uploads {
         let payload = PutPayload::from(bytes);
         let mut attributes = Attributes::new();
         attributes.insert(Attribute::ContentType, mime.to_owned().into());
-        // A browser stores the file instead of showing it: the file may be a page with a script.
+        // Makes browsers save the file instead of showing it, because the file may be a page with a script.
         attributes.insert(Attribute::ContentDisposition, "attachment".into());
         for number in 1..=MOST_NAMES {
             let name = numbered(&stem, &ending, number);

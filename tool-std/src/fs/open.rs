@@ -199,7 +199,7 @@ fn link(path: &WorkspacePath, dir: &Dir, name: &str) -> ToolError {
     ))
 }
 
-/// Returns the error for a model that corresponds to an I/O error.
+/// Converts an I/O error to an error whose text is written for the model.
 pub(super) fn told(path: &WorkspacePath, error: &io::Error) -> ToolError {
     use io::ErrorKind as Kind;
 
@@ -248,8 +248,8 @@ pub(super) fn walked(home: &Home<'_>, path: &str) -> io::Result<Option<(File, Fa
     Ok(admitted.then(|| (file.into_std(), facts)))
 }
 
-/// Returns whether a file system or git treats a name as `.git`: in any case, with characters that are ignored, with characters that Windows drops at
-/// the end, or as its short name.
+/// Returns whether a file system or git treats a name as `.git`: in upper or lower case, with characters that are ignored, with characters that
+/// Windows drops at the end, with the name of a stream after a `:`, or as its short name.
 fn is_git(name: &str) -> bool {
     let ignored = |c: &char| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{200b}');
     let plain: String = name.chars().filter(ignored).collect();

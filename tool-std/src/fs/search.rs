@@ -110,7 +110,7 @@ pub fn search_files(
         .dfa_size_limit(COMPILED)
         .build(&pattern)
         .map_err(|error| {
-            // The library reports this only in the text of the error.
+            // Only the text of the library's error shows that the pattern is too large.
             let error = error.to_string();
             if error.contains("size limit") {
                 return ToolError::new(format!(

@@ -19,7 +19,7 @@ const CONFIG: u64 = 64 << 10;
 /// Maximum size of the list of commits at which a shallow history ends, in bytes.
 const SHALLOW: u64 = 1 << 20;
 
-/// A repository with a `.git` that contains nothing that leads out of the repository.
+/// A repository whose `.git` contains nothing that leads out of the repository.
 #[derive(Debug)]
 pub(super) struct Repository {
     /// The folder that a job may read: the folder of the conversation, or the folder of a call.

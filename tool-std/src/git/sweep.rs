@@ -205,7 +205,7 @@ impl Scan {
     }
 }
 
-/// Returns the time since the folder itself was changed; `None` if that is in the future.
+/// Returns the time since the folder itself was changed; `None` if the time of the change is in the future or cannot be read.
 fn age(dir: &Dir, name: &str, now: SystemTime) -> Option<Duration> {
     let changed = dir.symlink_metadata(name).and_then(|meta| meta.modified());
     now.duration_since(changed.ok()?.into_std()).ok()

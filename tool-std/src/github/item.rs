@@ -8,9 +8,9 @@ use crate::Excerpt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueKind {
-    /// An issue.
+    /// The entry is an issue.
     Issue,
-    /// A pull request.
+    /// The entry is a pull request.
     PullRequest,
 }
 
@@ -23,7 +23,7 @@ pub struct IssueSummary {
     pub number: u32,
     /// Whether it is an issue or a pull request.
     pub kind: IssueKind,
-    /// The title.
+    /// The title of the issue or pull request.
     pub title: Excerpt<300>,
     /// The state: `open` or `closed`.
     pub state: Excerpt<20>,

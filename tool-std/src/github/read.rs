@@ -62,7 +62,7 @@ pub struct Issue {
 pub struct PullRequest {
     /// The number in the repository.
     pub number: u32,
-    /// The title.
+    /// The title of the pull request.
     pub title: Excerpt<300>,
     /// The state: `open` or `closed`.
     pub state: Excerpt<20>,

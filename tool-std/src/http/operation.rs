@@ -502,7 +502,7 @@ fn template(
     }
 }
 
-/// Returns the host of a server as it is written in the keys of secrets: with its port, unless that is the default of the scheme.
+/// Returns the host of a server as it is written in the keys of secrets: with its port, unless the port is the scheme's default.
 pub(super) fn host_of(server: &Url) -> String {
     let host = server.host_str().unwrap_or_default();
     match server.port() {
@@ -511,8 +511,8 @@ pub(super) fn host_of(server: &Url) -> String {
     }
 }
 
-/// Returns the secret of the first supported alternative of the security requirements. Returns `None` if no secret is required and no alternative is
-/// supported.
+/// Returns the secret of the first supported alternative of the security requirements. If no alternative is supported, returns `None` if the
+/// requirements allow requests without a secret or are missing, and otherwise fails.
 fn auth(reader: &Reader<'_>, found: &Located<'_>, server: &Url) -> Result<Option<Auth>, ToolFault> {
     let (requirements, at) = match found.operation.get("security") {
         Some(own) => (Some(own), format!("{}/security", found.pointer)),

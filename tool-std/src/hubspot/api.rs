@@ -47,7 +47,7 @@ pub struct HubSpotRecord {
 /// The records that a search found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct HubSpotRecords {
-    /// The records.
+    /// The records that match, up to the limit of the call.
     pub records: Vec<HubSpotRecord>,
     /// The number of matches, which may be more than are returned.
     pub total: u32,
@@ -207,7 +207,7 @@ pub(super) fn properties(
     Ok(all)
 }
 
-/// Returns an error if a call would change nothing.
+/// Returns the error for a call that would change nothing.
 pub(super) fn nothing_to_change() -> ToolError {
     ToolError::invalid_arguments(vec![Issue {
         pointer: "/properties".to_owned(),
@@ -232,7 +232,7 @@ pub(super) async fn send(client: &Client, request: Request) -> Result<Reply, Too
     judged(client.send(request).await?)
 }
 
-/// Sends a request that returns the record which it adds or changes.
+/// Sends a request that adds or changes a record, and returns the record.
 pub(super) async fn record(client: &Client, request: Request) -> Result<HubSpotRecord, ToolError> {
     let record: Record = send(client, request).await?.json()?;
     Ok(record.shown())

@@ -80,10 +80,10 @@ pub async fn search_hubspot_tickets(
 pub async fn create_hubspot_ticket(
     hubspot: &HubSpotWrite,
     #[secret("hubspot_api_key", label = "Access token of a HubSpot private app")] key: SecretString,
-    /// The subject.
+    /// The subject of the ticket.
     #[arg(length = 1..=1000)]
     subject: String,
-    /// The description.
+    /// The description of the ticket.
     #[arg(length = 0..=65536)]
     content: String,
     /// The id of the stage in the pipeline; `1` is the first stage of the default pipeline.
@@ -92,7 +92,7 @@ pub async fn create_hubspot_ticket(
     /// The id of the pipeline; null for the default pipeline.
     #[arg(length = 1..=100, audit = value)]
     pipeline: Option<String>,
-    /// The priority.
+    /// The priority of the ticket.
     priority: Option<TicketPriority>,
     /// The id of the contact that the ticket belongs to.
     #[arg(pattern = "^[0-9]{1,20}$", audit = value)]

@@ -88,7 +88,7 @@ pub enum AnswerError {
     )]
     Unanswerable(String),
     /// An answer is for a question that was not asked.
-    #[error("the answer `{0}` is for no question: use the ids of the questions")]
+    #[error("the answer has the id `{0}`, which no question has: use the ids of the questions")]
     UnknownQuestion(String),
     /// An answer names an option that the question does not have.
     #[error("the question `{question}` has no option `{option}`: use the labels of its options")]
@@ -215,8 +215,8 @@ impl UserQuestion {
 /// Returns the tool `ask_user`, which asks the user 1 to 5 questions. Add it with [`RegistryBuilder::dynamic`](tool_core::RegistryBuilder::dynamic).
 ///
 /// The client runs the tool: the turn ends with [`Outcome::Client`](tool_core::turn::Outcome::Client) and the arguments [`UserQuestions`]. The client shows the
-/// questions and supplies [`UserAnswers`] with [`Turns::supply`](tool_core::turn::Turns::supply); the next drive of the turn continues with them. If the user
-/// replies later, the client supplies answers with the status `deferred`, and the model ends its turn.
+/// questions and supplies [`UserAnswers`] with [`Turns::supply`](tool_core::turn::Turns::supply); the next call that drives the turn continues with
+/// them. If the user replies later, the client supplies answers with the status `deferred`, and the model ends its turn.
 ///
 /// Questions that cannot be answered, such as two with one id, do not reach the client: the model reads the error. Answers that do not fit the questions,
 /// such as an unknown option, are replaced by an error that the model reads.

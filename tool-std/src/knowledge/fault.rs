@@ -88,7 +88,7 @@ impl DocumentFault {
                 "the text of the document is too long, upload it in smaller parts"
             }
             Self::CrashLimit => {
-                "the document ended the process that indexed it several times, write it in smaller parts"
+                "the process that indexed the document died several times, write the document in smaller parts"
             }
         }
     }

@@ -41,7 +41,7 @@ struct Backoff {
 }
 
 impl Backoff {
-    /// Returns the pause after a number of failures in a row, at least one. It doubles with each failure.
+    /// Returns the pause after `failures` failures in a row; `failures` is at least 1. The pause doubles with each failure, up to the longest pause.
     fn after(self, failures: u32) -> Duration {
         let factor = 1_u32 << failures.saturating_sub(1).min(20);
         self.first.saturating_mul(factor).min(self.longest)

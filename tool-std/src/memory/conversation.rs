@@ -30,7 +30,7 @@ const BEFORE: usize = 60;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConversationRole {
-    /// The user.
+    /// The user, with whom the model talks.
     User,
     /// The assistant, which is the model.
     Assistant,
@@ -94,7 +94,7 @@ pub async fn search_conversation(
         after = last.seq;
         let is_end = messages.len() < usize::try_from(PAGE).unwrap_or(usize::MAX);
         for message in messages {
-            // The model is reading the messages of its own turn.
+            // The messages of the own turn are already in the model's context.
             if own.is_some_and(|own| message.seq >= own.message) {
                 break 'pages;
             }

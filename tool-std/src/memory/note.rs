@@ -28,7 +28,7 @@ pub struct BlockState {
 pub async fn memory_block(
     memory: &Writes<Memory>,
     cx: &ToolContext,
-    /// The note.
+    /// The text of the note.
     #[arg(length = 1..=500)]
     note: String,
 ) -> Result<BlockState, ToolError> {

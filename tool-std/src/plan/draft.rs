@@ -18,7 +18,7 @@ pub struct PlanDraft {
     /// The JSON Schemas of outputs, to which nodes refer.
     #[schema(max_items = 50)]
     pub schemas: Vec<PlanSchema>,
-    /// The nodes.
+    /// The nodes of the graph.
     #[schema(max_items = 100)]
     pub nodes: Vec<PlanNode>,
     /// The edges: the node `to` comes after the node `from`. There may be no cycle.
@@ -100,11 +100,11 @@ pub struct OwnerDraft {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutorType {
-    /// An agent.
+    /// An agent of the host.
     Agent,
     /// A plugin of the host.
     Plugin,
-    /// A person.
+    /// A person, who does the work outside of the program.
     User,
     /// The host itself.
     System,

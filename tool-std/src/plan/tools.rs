@@ -97,7 +97,7 @@ fn new_run(cx: &ToolContext, spec: PlanSpec) -> Result<NewPlanRun, ToolError> {
 pub async fn create_execution_plan(
     plans: &Writes<Plans>,
     cx: &ToolContext,
-    /// The plan.
+    /// The plan to check and to start.
     draft: PlanDraft,
 ) -> Result<ExecutionPlanResult, ToolError> {
     let spec = match draft.compile(&plans.rules) {
@@ -167,12 +167,12 @@ pub async fn submit_execution_node_result(
     /// The id of the task.
     #[arg(length = 1..=64)]
     node_id: String,
-    /// The outcome.
+    /// The outcome of the task.
     status: AttemptStatus,
     /// The output as JSON text, such as `{"verdict": "good"}`.
     #[arg(length = 0..=65536)]
     structured_output: Option<String>,
-    /// The artifacts.
+    /// The artifacts that the task has produced.
     #[arg(max_items = 20)]
     artifacts: Vec<Artifact>,
     /// Notes for people and for later tasks.

@@ -89,7 +89,7 @@ impl Fields {
         Ok((timing, due))
     }
 
-    /// Checks that a task names both a channel and a target, or none.
+    /// Checks that a task names both a channel and a target, or neither.
     pub(super) fn check_outbound(definition: &TaskDefinition) -> Result<(), ToolError> {
         match (&definition.outbound_channel, &definition.outbound_target) {
             (Some(_), None) => Err(issue(

@@ -10,7 +10,7 @@ use tool_core::store::{
 /// The maximum number of missed due times that run later, one after the other.
 pub(super) const MOST_REPLAYED: usize = 5;
 
-/// The maximum number of rows of skipped due times that one claim writes. The reason in the last row covers all later due times.
+/// The maximum number of rows of skipped due times that one claim writes. The reason in the last row covers the later skipped due times.
 const MOST_ROWS: usize = 100;
 
 /// The due times that a claim of a ready task runs, skips and schedules next.

@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_secs(30);
 /// The maximum number of runs that one scheduler drives at the same time.
 const CONCURRENT: usize = 3;
 
-/// How long a process holds a run without extending its claim.
+/// How long a lease lasts after the claim of a run and after each extension.
 const LEASE: Duration = Duration::from_mins(1);
 
 /// The waits after the first, the second and each further failed attempt.
@@ -55,7 +55,7 @@ pub trait TaskRunner: Send + Sync + 'static {
     /// earlier attempt, the run is attempted again with the same [`DueTask::conversation`], so the implementation has to continue what the earlier
     /// attempt began.
     ///
-    /// The future is dropped if the claim was lost, for example because the task was removed.
+    /// The future is dropped if the lease was lost, for example because the task was removed.
     fn run<'a>(&'a self, task: &'a DueTask) -> BoxFuture<'a, Result<TaskDone, ToolError>>;
 }
 
@@ -108,7 +108,7 @@ impl Scheduler {
         self
     }
 
-    /// Sets how long a process holds a run without extending its claim; 1 minute by default. A claim is extended after each third of this time.
+    /// Sets how long the lease of a run lasts unless it is extended; 1 minute by default. A process extends its leases after each third of this time.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
@@ -273,7 +273,7 @@ impl Scheduler {
                 Either::Left((Ok(done), _)) => done,
                 Either::Left((Err(_), _)) => Err(ToolError::new("the runner of the task panicked")),
                 Either::Right(((), _)) => {
-                    tracing::warn!(task = %id, due = task.due().as_millis(), "a run was dropped, because its claim was lost");
+                    tracing::warn!(task = %id, due = task.due().as_millis(), "a run was dropped, because its lease was lost");
                     return;
                 }
             }
@@ -300,7 +300,7 @@ impl Scheduler {
         }
     }
 
-    /// Extends the claim of a run after each third of the lease. Completes when the claim is lost.
+    /// Extends the lease of a run after each third of its duration. Completes when the lease is lost.
     async fn extend(&self, task: &DueTask, token: &str) {
         loop {
             tokio::time::sleep(self.lease / 3).await;
@@ -311,7 +311,7 @@ impl Scheduler {
             match extended.await {
                 Ok(true) => {}
                 Ok(false) => return,
-                Err(error) => tracing::warn!(%error, "the claim of a run cannot be extended"),
+                Err(error) => tracing::warn!(%error, "the lease of a run cannot be extended"),
             }
         }
     }

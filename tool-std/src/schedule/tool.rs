@@ -76,7 +76,7 @@ pub enum ScheduleType {
     Cron,
     /// At times of equal distance.
     Interval,
-    /// Once.
+    /// At one time only.
     OneShot,
 }
 
@@ -188,7 +188,7 @@ impl ScheduledTask {
 pub async fn schedule_task(
     cx: &ToolContext,
     schedules: &Schedules,
-    /// What to do.
+    /// The action to perform.
     action: ScheduleAction,
     /// The id of the task, for `update`, `delete` and `run`.
     #[arg(length = 1..=200)]
@@ -334,7 +334,7 @@ impl Schedules {
             }
         }
         Err(ToolError::new(
-            "the task is changed by others all the time: try again later",
+            "other calls or runs kept changing the task: try again later",
         ))
     }
 

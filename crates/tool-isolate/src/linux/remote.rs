@@ -33,8 +33,8 @@ pub(crate) struct Remote {
     deadline: Option<Duration>,
     /// The name of the job's cgroups, until they are known to be removed.
     cgroups: Option<String>,
-    /// The time after which the helper counts as failed because it did not end the job; `None` if there is no deadline or it is too far in the
-    /// future.
+    /// The time after which the helper counts as failed because it did not end the job. It is set by the deadline of the job and by [`kill`](Self::kill);
+    /// a deadline that is too far in the future sets none.
     latest: Option<Instant>,
     /// How the job ended, as the helper reported it.
     ended: Option<Ended>,
@@ -119,7 +119,7 @@ impl Remote {
         }
     }
 
-    /// Returns the time after which the helper counts as failed.
+    /// Returns the time after which the helper counts as failed, if it is set.
     pub(crate) fn latest(&self) -> Option<Instant> {
         self.latest
     }

@@ -221,7 +221,7 @@ impl Listener {
         let _ = self.begin.send(());
     }
 
-    /// Waits until the job has exited, its deadline has passed, or the host requests its end.
+    /// Waits until the job has exited, its deadline has passed, or the host has died or requests the end of the job.
     fn until(&mut self, deadline: Option<Instant>) -> Because {
         loop {
             let happening = match deadline {

@@ -447,7 +447,7 @@ mod tests {
     /// The table contains texts that the `jsonschema` crate (0.60) accepts and rejects. The texts that only this crate rejects are the last rejected
     /// texts of a row.
     #[test]
-    fn formats_agree_with_the_table() {
+    fn each_format_accepts_and_refuses_the_texts_of_its_row() {
         for (format, accepted, refused) in TABLE {
             for text in *accepted {
                 assert!(

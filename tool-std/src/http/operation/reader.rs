@@ -51,7 +51,10 @@ impl<'d> Reader<'d> {
                 .ok_or_else(|| self.fault(&at, format!("the document has no `{target}`")))?;
             local.clone_into(&mut pointer);
         }
-        Err(self.fault(&pointer, "the chain of references is too long"))
+        Err(self.fault(
+            &pointer,
+            "the chain of references is too long or circular: refer to the value directly",
+        ))
     }
 }
 

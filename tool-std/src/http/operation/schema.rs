@@ -37,11 +37,11 @@ impl Types {
         left: &mut u32,
     ) -> Result<Self, ToolFault> {
         if depth > 16 {
-            return Err(reader.fault(pointer, "the schema is nested too deep"));
+            return Err(reader.fault(pointer, "the schema is nested too deeply: flatten it"));
         }
-        *left = left
-            .checked_sub(1)
-            .ok_or_else(|| reader.fault(pointer, "the schema has too many alternatives"))?;
+        *left = left.checked_sub(1).ok_or_else(|| {
+            reader.fault(pointer, "the schema has too many alternatives: use fewer")
+        })?;
         let Found {
             value: schema,
             pointer,

@@ -61,7 +61,7 @@ pub struct Node<'n> {
     pub(super) schema: &'n Schema,
     pub(super) bounds: Option<&'n Constraints>,
     pub(super) scope: Option<&'n Scope<'n>>,
-    /// The key of an enum's tag among the fields, which was read before.
+    /// The key of an enum's tag, which is among the keys of the object and was read before the fields.
     pub(super) tag: Option<&'n str>,
     /// Whether the record is flattened into a different record. Unknown keys then belong to that record.
     pub(super) laid: bool,

@@ -285,7 +285,7 @@ fn malformed_json_is_reported_with_its_position() {
 
 // S4-61: the number and the total length of issues are limited.
 #[test]
-fn issues_are_bounded() {
+fn number_and_length_of_issues_are_limited() {
     let schema = array(u32s());
     let items = vec![format!("\"{}\"", "x".repeat(500)); 500].join(",");
     let many = issues(schema, &format!("[{items}]"));

@@ -22,7 +22,7 @@ proptest! {
 
     // S4-61, S0-07: the guard admits exactly the texts that the JSON Schema admits.
     #[test]
-    fn agrees_with_json_schema(bytes in vec(any::<u8>(), 0..400), wrong in prop_oneof![Just(0usize), Just(8), Just(40)]) {
+    fn guard_admits_what_the_json_schema_admits(bytes in vec(any::<u8>(), 0..400), wrong in prop_oneof![Just(0usize), Just(8), Just(40)]) {
         let (schema, document, text, twice) = scene(bytes, wrong);
         let wanted = !twice && is_valid(&document, &text);
         let admitted = admit(schema, &text, Repair::Off);
@@ -70,7 +70,7 @@ proptest! {
 
     // S0-07: the guard and serde_json accept the same texts as JSON.
     #[test]
-    fn agrees_with_serde_json(bytes in vec(any::<u8>(), 0..200), at in any::<usize>(), with in any::<u8>()) {
+    fn guard_and_serde_json_accept_the_same_json(bytes in vec(any::<u8>(), 0..200), at in any::<usize>(), with in any::<u8>()) {
         let (_, _, text, _) = scene(bytes, 30);
         let text = damage(&text, at, with);
         let schema = Schema::new(Kind::Any);

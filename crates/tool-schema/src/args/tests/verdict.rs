@@ -84,7 +84,7 @@ fn integers_are_checked_by_value_and_width() {
 
 // S4-61: bounds are compared digit by digit, without rounding.
 #[test]
-fn bounds_are_exact_decimals() {
+fn bounds_are_compared_without_rounding() {
     let tenth = bounded(number(), |b| b.multiple_of = number_bound("0.1"));
     check(
         tenth,
@@ -133,7 +133,7 @@ fn bounds_are_exact_decimals() {
 
 // S4-61: a number that overflows its float type is refused.
 #[test]
-fn floats_stay_finite() {
+fn number_beyond_its_float_type_is_refused() {
     check(
         number(),
         &["1", "-0", "1e308", "1.5", "5e-324", "1e-400"],

@@ -1,4 +1,4 @@
-//! Tests of values against schemas.
+//! Tests of the validation of examples, results and defaults against schemas.
 
 #![allow(
     clippy::unwrap_used,

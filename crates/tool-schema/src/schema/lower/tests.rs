@@ -170,7 +170,7 @@ fn nonzero_is_a_minimum_or_in_the_description() {
 
 // S1-28: an `Option` is required and nullable for OpenAI, and not required elsewhere
 #[test]
-fn an_optional_is_required_and_nullable_or_absent() {
+fn option_is_nullable_for_openai_and_not_required_elsewhere() {
     const SCALAR: &Schema = &optional(STRING);
     let nullable = r#"{"type":["string","null"]}"#;
     let plain = r#"{"type":"string"}"#;

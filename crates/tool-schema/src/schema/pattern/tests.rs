@@ -1,5 +1,5 @@
-//! Tables of texts that patterns match and reject. The expected results are those of the `regex` crate for the expression translated from ECMA-262,
-//! except for `.`, which also matches `\r`, U+2028 and U+2029 there, and for `[]`, `[^]` and `[\b]`, which `regex` does not support.
+//! Tables of texts that patterns match and reject. The expected results equal the results of the `regex` crate for the expression translated from
+//! ECMA-262, with two exceptions: in `regex`, `.` also matches `\r`, U+2028 and U+2029, and `[]`, `[^]` and `[\b]` are not supported.
 
 use super::PatternError::{Backreference, Lookaround, Syntax, TooLarge, WordBoundary};
 use super::{MAX_STEPS, Pattern, Program};

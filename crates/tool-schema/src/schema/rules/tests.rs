@@ -419,7 +419,7 @@ fn untagged_variants_are_disjoint_or_refused() {
 }
 
 #[test]
-fn bounds_fit_their_type() {
+fn bounds_that_do_not_fit_their_type_are_refused() {
     let whole = |value: i128| {
         let text = match value {
             256 => "256",
