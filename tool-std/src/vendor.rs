@@ -7,8 +7,8 @@
 //!
 //! If a vendor responds with 429, or with 403 and `Retry-After`, it has not carried out the request, and the request is sent again up to three times:
 //! after the time in `Retry-After`, or after 1, 2 and 4 seconds. If the wait does not fit into [`Api::longest_wait`] or the deadline of the call, the
-//! call ends at once with [`RateLimited`](tool_core::ErrorKind::RateLimited) and the time to wait. A call also ends at once if GitHub responds that its
-//! primary limit is exhausted.
+//! call ends at once with [`RateLimited`](tool_core::ErrorKind::RateLimited) and the time to wait. A call also ends at once if GitHub responds that
+//! its primary limit is exhausted.
 //!
 //! # Requests with an unknown result
 //!

@@ -131,7 +131,7 @@ impl Running {
         }
     }
 
-    /// Returns the time after which the helper counts as failed. Returns `None` without a helper, and for a job that has no deadline and was not killed.
+    /// Returns the time after which the helper counts as failed; `None` without a helper, and for a job that has no deadline and was not killed.
     fn latest(&self) -> Option<Instant> {
         match &self.hold {
             #[cfg(target_os = "linux")]

@@ -31,7 +31,7 @@ pub(super) struct Spec {
     pub(super) deadline_ms: Option<u64>,
     /// The mechanisms that the host has not turned off.
     pub(super) mechanisms: Vec<Mechanism>,
-    /// Whether the host requires [`Mechanism::UnixSockets`]. If no other mechanism restricts Unix sockets, the helper then denies the job all of them.
+    /// Whether the host requires [`Mechanism::UnixSockets`]. The helper then denies the job all Unix sockets if no other mechanism restricts them.
     pub(super) requires_unix_sockets: bool,
     /// The name of the job's cgroups.
     pub(super) cgroups: String,

@@ -238,8 +238,8 @@ pub(super) fn helper(repository: &Repository) -> Result<Option<String>, ToolErro
     Ok(folder.map(credential::setting).transpose()?)
 }
 
-/// Returns the remote of a repository. Fails if `git_clone` did not create the repository, or if the remote does not belong to the host's current base of
-/// repositories.
+/// Returns the remote of a repository. Fails if `git_clone` did not create the repository, or if the remote does not belong to the host's current
+/// base of repositories.
 pub(super) fn recorded<'a>(
     repository: &'a Repository,
     address: &'a Address,

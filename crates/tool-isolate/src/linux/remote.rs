@@ -33,8 +33,8 @@ pub(crate) struct Remote {
     deadline: Option<Duration>,
     /// The name of the job's cgroups, until they are known to be removed.
     cgroups: Option<String>,
-    /// The time after which the helper counts as failed because it did not end the job. It is set by the deadline of the job and by [`kill`](Self::kill);
-    /// a deadline that is too far in the future sets none.
+    /// The time after which the helper counts as failed because it did not end the job. The deadline of the job sets it,
+    /// unless the deadline is too far in the future, and so does [`kill`](Self::kill).
     latest: Option<Instant>,
     /// How the job ended, as the helper reported it.
     ended: Option<Ended>,
