@@ -13,7 +13,7 @@ use crate::error::ToolError;
 /// The slug of an instance (a workspace, a tenant): the name that people use, not its UUID.
 ///
 /// It has at most 63 lower-case ASCII letters, digits and `-`, and begins with a letter or a digit: `^[a-z0-9][a-z0-9-]*$`. `tool-std` uses a slug
-/// unchanged as the name of a folder of workspaces. The few places that need the UUID call [`Instances::resolve`].
+/// unchanged as the name of the folder that contains the workspaces of the instance. The few places that need the UUID call [`Instances::resolve`].
 ///
 /// ```
 /// use tool_core::InstanceSlug;

@@ -89,7 +89,7 @@ impl RegistryBuilder {
             plugin = plugin.namespace,
             tools = plugin.tools.len(),
             %refusal,
-            "the plugin is left out because it was built for a different version of tool-core"
+            "the plugin is left out because its range of versions does not include this version of tool-core, or cannot be read"
         );
         self.pruned
             .extend(plugin.tools.into_iter().map(|tool| Pruned {

@@ -78,7 +78,8 @@ impl StoredTools {
     /// - The schemas of a version and of a tool are accepted by every provider, and outputs can be checked against the output schema.
     /// - Examples of a tool match its schemas. When a version is published, this includes the examples of all tools that use the default
     ///   version.
-    /// - A runner can run the function, and reports no faults of a new version ([`FunctionRunner::check`]).
+    /// - A runner can run the function of a tool, unless the client runs the tool.
+    /// - The runner of the function, if there is one, reports no faults of a new version ([`FunctionRunner::check`]).
     ///
     /// A repeated request, whose idempotency key is stored, returns [`ToolEdited::Repeated`] without a validation.
     ///

@@ -77,8 +77,8 @@ impl UserMessage {
         parts_as_text(&self.parts)
     }
 
-    /// Refuses a message that no provider accepts: without parts, with a text of white space alone, or with an invalid media type, invalid base64 data or an
-    /// invalid URL. [`Turns::say`] calls this before it stores a message, because a stored message is sent with every later request.
+    /// Refuses a message that no provider accepts: without parts, with a text of white space alone, or with a file whose media type, data or URL is
+    /// invalid. [`Turns::say`] calls this before it stores a message, because a stored message is sent with every later request.
     pub fn check(&self) -> Result<(), MessageError> {
         if self.parts.is_empty() {
             return Err(MessageError::Empty);
