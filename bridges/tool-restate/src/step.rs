@@ -63,7 +63,7 @@ impl Driver {
     }
 }
 
-/// Returns the next step for a thread whose row this driver has not claimed.
+/// Returns the next step for a thread whose row this driver does not hold.
 fn after_row(row: &WorkRow) -> Done {
     match row.state {
         WorkState::Queued | WorkState::Claimed => {

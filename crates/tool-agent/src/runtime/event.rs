@@ -369,7 +369,7 @@ impl Run {
     }
 }
 
-/// The events of a run, and of the threads below it that run within its calls; created by [`AgentRuntime::stream`].
+/// The events of a run, and of the threads below it until the run has ended; created by [`AgentRuntime::stream`].
 ///
 /// The run makes progress only while the stream is polled. Dropping the stream cancels the run.
 #[must_use = "the run makes progress only while the stream is polled"]

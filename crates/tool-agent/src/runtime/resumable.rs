@@ -230,7 +230,7 @@ fn list() -> DynamicTool {
 
 impl AgentRuntime {
     /// Returns the tools for the resumable sub-agents that are switched on: `subagent_create` for these agents, and the other tools while an instance is
-    /// live. Returns no tools if no such agent is switched on.
+    /// live. Returns `None` if no such agent is switched on and no instance is live.
     pub(super) fn resumable_tools(
         &self,
         agent: usize,

@@ -7,7 +7,7 @@ use tool_core::turn::{Outcome, StoredMessage, TurnError};
 use crate::standin::{StandIn, cut, events};
 use crate::support::{World, answer, anthropic, call, chat, chat_answer, start, stop, text};
 
-/// Prices that give each kind of token a different cost.
+/// A price that is set only for input and output, so cached tokens cost as much as other tokens of the input.
 const PRICE: ModelPrice = ModelPrice::new(3_000_000, 15_000_000);
 
 async fn progress(world: &World) -> RunProgress {
