@@ -100,7 +100,8 @@ impl fmt::Debug for Outbound {
 }
 
 /// The person whose message started the turn, as a host value of [`send_outbound_message`](fn@send_outbound_message). A host adds it to the context
-/// of a turn that a channel has triggered, with the rules of [`Runtime::Webhook`](tool_core::Runtime::Webhook).
+/// of a turn that a channel has triggered, with the rules of [`Runtime::Webhook`](tool_core::Runtime::Webhook). [`Turns`](tool_core::turn::Turns) ends the
+/// turn with the sent text as the answer, so the model is not called again.
 #[derive(Clone, Debug)]
 pub struct Trigger(pub Outbound);
 
@@ -121,8 +122,6 @@ pub struct Replied {
 }
 
 /// Sends a message to the person who started this conversation through a channel. The message is your answer: write nothing after it.
-///
-/// [`Turns`](tool_core::turn::Turns) ends the turn with the sent text as the answer, so the model is not called again. The host adds a [`Trigger`].
 #[tool(
     category = "conversation-trigger",
     harness,

@@ -12,7 +12,8 @@ use tool_core::{Effect, host_value};
 
 use super::channel::{Outbound, message_key};
 
-/// Writes a summary of messages of a room. Hosts implement this trait, for example with a model.
+/// Writes a summary of messages of a room. Hosts implement this trait, for example with a model. A host that adds a summarizer allows compactions of the
+/// room without the approval of a person.
 pub trait Summarizer: Send + Sync + 'static {
     /// Returns a summary that replaces the messages. The first of them may be an earlier summary.
     fn summarize<'a>(
@@ -81,8 +82,6 @@ pub struct SentMessage {
 }
 
 /// Sends a message to the people of this room. They read only what you send with this tool.
-///
-/// The message is sent first and then added to the history of the room.
 #[tool(
     category = "room",
     harness,
@@ -165,8 +164,6 @@ pub struct CompactedHistory {
 }
 
 /// Replaces the older messages of this room by a summary. The messages cannot be restored. Call it if the history of the room is long.
-///
-/// The host adds a [`Summarizer`] to the room, which decides that compactions need no approval of a person.
 #[tool(
     category = "room",
     harness,

@@ -20,7 +20,7 @@ pub(crate) use chunks::finish;
 pub(crate) use codes::blocks;
 #[cfg(test)]
 pub(crate) use codes::embeddings;
-#[cfg(all(feature = "postgres", feature = "suite"))]
+#[cfg(any(feature = "sqlite", all(feature = "postgres", feature = "suite")))]
 pub(crate) use embedding::ready_to_embed;
 pub(crate) use embedding::{claim_embedding, finish_embedding, nearest, renew_embeddings};
 #[cfg(any(test, all(feature = "postgres", feature = "suite")))]

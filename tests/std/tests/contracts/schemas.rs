@@ -6,7 +6,7 @@ use test_support::Ran;
 use tool_contracts::fs::FindFiles;
 use tool_contracts::git::GitPush;
 use tool_contracts::{Json, NAMES, ToolContract, http, schemas};
-use tool_core::{ErrorKind, Registry, Tool};
+use tool_core::{Dialect, ErrorKind, Registry, Tool};
 use tool_std::fs::find_files;
 use tool_std::git::git_push;
 use tool_std::human::ask_user;
@@ -55,6 +55,24 @@ pub(crate) fn names_are_constants_case() -> Ran {
     assert_eq!((FIND, PUSH), (FindFiles::NAME, GitPush::NAME));
     let unique: BTreeSet<_> = NAMES.iter().collect();
     assert_eq!(unique.len(), NAMES.len());
+    Ok(())
+}
+
+// A doc comment of a tool becomes its description, in which a link to a Rust item has no meaning for a model.
+pub(crate) fn texts_for_models_contain_no_links_case() -> Ran {
+    let registry = Registry::linked().unwrap();
+    for tool in registry.tools() {
+        let texts = [
+            tool.description().to_owned(),
+            tool.schema(Dialect::OpenAi).to_owned(),
+            tool.output_schema().unwrap_or_default().into_owned(),
+        ];
+        for text in texts {
+            let links = ["](", "[`", "tool_core::"];
+            let found = links.iter().find(|link| text.contains(**link));
+            assert!(found.is_none(), "{}: {found:?} in {text}", tool.name());
+        }
+    }
     Ok(())
 }
 
