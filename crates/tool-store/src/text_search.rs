@@ -62,7 +62,7 @@ fn folded(text: &str) -> String {
     letters.nfc().flat_map(char::to_lowercase).collect()
 }
 
-/// A sequence of letters of a text.
+/// A sequence of letters, digits and combining marks of a text.
 enum Run {
     /// A word of a script with spaces between words.
     Word(String),
@@ -170,8 +170,8 @@ pub fn tsquery_string(term: &str) -> String {
     format!("'{}'", term.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// Returns the hash of a content, as hexadecimal digits. Contents that differ only in case, in white space, in compatibility forms of Unicode or in a
-/// final full stop have the same hash.
+/// Returns the hash of a content, as hexadecimal digits. Contents that differ only in case, in white space, in compatibility forms of Unicode or in
+/// final full stops have the same hash.
 ///
 /// ```
 /// use tool_store::text_search::content_hash;
@@ -291,8 +291,8 @@ pub fn fuse<K: Clone + Ord>(rankings: &[Vec<K>]) -> Vec<(K, f64)> {
 /// because its score in the other search cannot be higher. If a search by words returned fewer than `limit` results, the other keys contain no word
 /// of the query, and get 0.
 ///
-/// A fusion by rank ([`fuse`]) counts a weak result as much as a good result of the same rank. With k = 60, any key in both lists comes before the
-/// first key that is in only one list, so a search with many weak results displaces the results of the other search.
+/// A fusion by rank ([`fuse`]) counts a weak result as much as a good result of the same rank. With k = 60, and lists of up to 60 results, any key in
+/// both lists comes before the first key that is in only one list, so a search with many weak results displaces the results of the other search.
 ///
 /// ```
 /// use tool_store::text_search::fuse_scores;

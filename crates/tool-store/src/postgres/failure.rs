@@ -92,7 +92,7 @@ fn advice(error: &sqlx::Error) -> &'static str {
             "the user of the URL lacks privileges, grant it all privileges on the schema `tool_store` and its tables"
         }
         (_, "42P01" | "3F000" | "42703") => {
-            "a table of the schema `tool_store` is missing, restart the program, which creates it"
+            "a table or column of the schema `tool_store` is missing, restart the program, which creates it"
         }
         (_, "53100") => "the disk of the server is full, free space and repeat the call",
         (_, "53300") => {

@@ -241,7 +241,7 @@ impl RunPermit {
         &self.0
     }
 
-    /// Removes the next waiting change, if it may share a transaction.
+    /// Removes and returns the next waiting change, if it may share a transaction.
     pub(super) fn join(&self) -> Option<Arc<QueuedChange>> {
         lock(&self.0.queue.0).next(|ticket| ticket.scope == Scope::Shared)
     }

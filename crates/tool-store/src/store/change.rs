@@ -294,7 +294,7 @@ impl Changed {
         }
     }
 
-    /// Copies the tool, the conversation, the call and the approval of the changed row to the audit row.
+    /// Copies the tool, the conversation, the call and the approval of the changed row to the audit row, as far as the changed row has them.
     pub fn complete(&self, audit: &mut AuditRow) {
         match self {
             Self::Approval(row) => {

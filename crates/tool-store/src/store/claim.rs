@@ -151,8 +151,8 @@ impl EffectClaim {
     /// Applies [`EffectLedger::end`](super::EffectLedger::end). Returns whether the end came within the lease.
     ///
     /// Fails with [`StoreError::Conflict`] if the row belongs to a different owner, if the row has already succeeded or failed, if the new state is
-    /// `Running`, or if a released end is not `Failed`. The end of an earlier run, and an end that contradicts an operator's resolution, mark the row
-    /// as late; the store must save this mark although the method fails.
+    /// `Running`, or if a released end is not `Failed`. The end of an earlier attempt, and an end that contradicts an operator's resolution, mark the
+    /// row as late; the store must save this mark although the method fails.
     pub fn end(&mut self, owner: &str, end: EffectEnd) -> Result<Ended, StoreError> {
         let row = &mut self.row;
         let key = row.intent.identity.key();

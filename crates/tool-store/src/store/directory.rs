@@ -132,7 +132,7 @@ impl WorkspaceSettings {
 
     /// Checks the settings before they are written, and returns the settings to write. `stored` are the stored settings, and `member` is the
     /// membership of the default runtime user. Fails with `Missing` if the editor is a member of a different workspace, with `Forbidden` if the
-    /// editor is not an admin of the workspace, and with `Conflict` if the default runtime user is a new user who is not a member.
+    /// editor is not an admin of the workspace, and with `Conflict` if the default runtime user changes to a user who is not a member.
     pub fn decide(
         self,
         editor: &Editor,

@@ -86,7 +86,7 @@ pub struct EffectRow {
     /// Whether an end was recorded that came too late. This is the case if
     ///
     /// - the end came after the lease,
-    /// - an earlier run of the call ended after an operator had released the call and this run had begun, or
+    /// - an earlier attempt ended after an operator had released the call and this attempt had begun, or
     /// - the end of the body contradicted an operator's resolution.
     pub late: bool,
     /// The operator who resolved the effect when its outcome was unknown.
@@ -319,9 +319,9 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// Records how the body ended. A late end settles an ambiguous row, even if the row was released for a rerun that has
     /// not begun.
     ///
-    /// The end of an earlier run, whose call was released and begun again, fails with `Conflict` and marks the row as [`late`](EffectRow::late): both
-    /// runs may have taken effect. The same applies to an end that contradicts the resolution of an operator who settled the effect while the body
-    /// ran.
+    /// The end of an earlier attempt, if an operator has released the call and the next attempt has begun, fails with `Conflict` and marks the row as
+    /// [`late`](EffectRow::late): both attempts may have taken effect. The same applies to an end that contradicts the resolution of an operator who
+    /// settled the effect while the body ran.
     ///
     /// An end that is [`released`](EffectEnd::released) releases the key like [`Resolution::Rerun`], in the same write, so that a crash cannot make
     /// the outcome of a call that only waits unknown. The next [`begin`](Self::begin) has the same attempt number, and returns [`Begun::New`] if this

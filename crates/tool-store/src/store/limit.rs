@@ -179,7 +179,7 @@ pub struct LimitRow {
     pub since: i64,
     /// The number of calls in the window of a quota.
     pub used: u64,
-    /// The permits of concurrent calls, with the ends of their leases. Permits whose lease has ended are removed by the next request.
+    /// The permits of concurrent calls, with the ends of their leases. Permits whose lease has ended are removed when the next permit is taken.
     pub permits: BTreeMap<String, Timestamp>,
     /// The time at which the row expires, because it has no counted call and no permit. [`Maintenance::purge`](super::Maintenance::purge) then removes it.
     pub ends: Timestamp,

@@ -141,7 +141,7 @@ pub struct WorkClaim {
     /// The maximum number of [suspects](WorkRow::is_suspect) among the threads. If a worker drives one suspect at a time, a run that crashes the process
     /// does not bring other runs to the crash limit.
     pub suspects: u32,
-    /// The number of expired leases after which a thread ends with [`WorkCause::CrashLimit`] instead of being claimed.
+    /// The maximum number of expired leases of a thread that is claimed. With more, it ends with [`WorkCause::CrashLimit`] instead.
     pub most_recoveries: u32,
     /// When the worker claims.
     pub at: Timestamp,

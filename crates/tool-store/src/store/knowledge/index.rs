@@ -13,7 +13,7 @@ pub struct IndexClaim {
     pub worker: String,
     /// The length of the lease.
     pub lease: Duration,
-    /// The number of expired leases after which a document fails with [`DocumentRow::CRASH_LIMIT`] instead of being claimed.
+    /// The maximum number of expired leases of a document that is claimed. With more, it fails with [`DocumentRow::CRASH_LIMIT`] instead.
     pub most_recoveries: u32,
     /// When the worker claims.
     pub at: Timestamp,

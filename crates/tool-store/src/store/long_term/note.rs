@@ -84,7 +84,7 @@ impl NoteBlock {
     /// The maximum length of the block as text, in characters.
     pub const MOST_CHARS: usize = 4_000;
 
-    /// The length of a shortened note, in characters.
+    /// The length of a shortened note without its ellipsis, in characters.
     pub const SHORT: usize = 80;
 
     /// Appends a note, and shortens or removes the oldest notes if the block becomes too long.

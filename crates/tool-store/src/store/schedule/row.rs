@@ -33,7 +33,7 @@ pub struct TaskRow {
     pub token: Option<String>,
     /// The name of the process that has claimed the current run.
     pub worker: Option<String>,
-    /// The number of attempts that have failed since the last success.
+    /// The number of attempts that have failed since the last attempt that did not fail, or since the last update of the task.
     pub errors: u32,
     /// The error of the last failed attempt.
     pub last_error: Option<String>,
@@ -183,8 +183,9 @@ impl TaskRow {
     }
 
     /// Applies [`ScheduleStore::claim_task`](super::ScheduleStore::claim_task) to a row that [is claimable](Self::is_claimable). `ended` is true if
-    /// the run of this due time has ended before. If the run has ended before, or if too many attempts have failed, returns the end of the run.
-    /// Otherwise the row has the token of the claim.
+    /// the run of this due time has ended before. If it has ended, the row has no current run afterwards. If the last attempt ended with its process,
+    /// and too many attempts have failed or the task is switched off, returns the failed end of the run, and switches the task off. Otherwise the row
+    /// has the token of the claim.
     pub fn claim(&mut self, claim: &TaskClaim, ended: bool) -> TaskStep {
         let mut step = TaskStep::default();
         self.changed(claim.at);

@@ -105,7 +105,7 @@ impl ToolEdit {
         }
     }
 
-    /// Adds the audit row of the change, such as [`AuditRow::of_operator`]. If the change concerns a tool, [`ToolEdited::complete`] adds the name of
+    /// Adds the audit row of the change, such as [`AuditRow::of_operator`]. If the change writes a tool, [`ToolEdited::complete`] adds the name of
     /// the tool to the row.
     #[must_use]
     pub fn audited(self, row: AuditRow) -> Self {
