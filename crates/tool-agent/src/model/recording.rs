@@ -139,7 +139,7 @@ impl Recording {
 
     /// Returns the recorded response of a request; `None` while recording, because the request is sent. Requests of concurrent runs may come in a
     /// different order than they were recorded in, so the first response of an equal request is taken. The error states how the request differs from
-    /// the first recorded request that was not replayed.
+    /// the first recorded request that was not replayed, or that none is left.
     pub(super) fn next(&self, url: &Url, body: &str) -> Option<Result<Recorded, String>> {
         let Self::Replay(replay) = self else {
             return None;
