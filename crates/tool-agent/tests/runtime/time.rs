@@ -21,7 +21,7 @@ use tool_core::{Effect, Reply};
 
 use crate::support::{Host, Log, agent, calls, context, entry, text, thinking, worker};
 
-/// A model that answers after a time, except for requests with other tools than `tool`.
+/// A model that answers after a time. If `tool` is set, the model answers requests without this tool at once.
 #[derive(Clone)]
 struct Slow {
     time: Duration,
