@@ -36,8 +36,8 @@ pub(crate) fn markdown(html: &str) -> String {
 #[cfg(feature = "knowledge-html")]
 const NO_TEXT: &str = "script, style, noscript, template, iframe, object, svg, math, canvas, nav, [role=navigation], img, picture, video, audio";
 
-/// Returns a whole document as Markdown, with its title as the first heading. Of the elements around the text, only navigation is removed, because a
-/// document, unlike a web page, has no others. Parsing stops at the deadline.
+/// Returns a whole document as Markdown, with its title as the first heading. Of the elements around the text, only navigation is removed: unlike
+/// in a web page, the header and the footer of a document are part of its text. Fails if the document is not parsed by the deadline.
 #[cfg(feature = "knowledge-html")]
 pub(crate) fn document(html: &str, deadline: std::time::Instant) -> Result<String, TooMuch> {
     let document = parse_until(html, deadline)?;
@@ -58,8 +58,8 @@ pub(crate) fn text_of(text: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// Runs `work` in a thread with a large stack; `None` if it panics. A thread cannot be stopped from outside, so it counts as one of the [`READERS`]
-/// until it ends, even if its call has timed out.
+/// Runs `work` in a thread with a large stack; `None` if it panics, or no thread can be started. A thread cannot be stopped from outside, so it
+/// counts as one of the [`READERS`] until it ends, even if its call has timed out.
 pub(crate) async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {

@@ -89,7 +89,7 @@ impl Process {
         Ok(())
     }
 
-    /// Writes the queued messages until the process sends a message. Cancel safe.
+    /// Writes the queued messages until the process sends a message or closes its output. Cancel safe.
     pub(crate) async fn next(&mut self) -> Event {
         loop {
             match self.frame() {

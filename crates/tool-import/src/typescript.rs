@@ -46,8 +46,8 @@ const LENGTH: &str = "const length = (least: number, most: number) => (text: str
 ///
 /// # Errors
 ///
-/// Returns an error if the types of two tools have the same names, because the names of the tools differ only in their separators, such as `get_weather` and
-/// `get-weather`.
+/// Fails if the types of two tools have the same names, because the names of the tools differ only in their separators, such as `get_weather` and
+/// `get-weather`, or in the case of letters at the beginning of words, such as `get_weather` and `Get_Weather`.
 ///
 /// ```
 /// use tool_import::json::Json;

@@ -7,7 +7,8 @@ const MOST_STEM: usize = 64;
 const MOST_ENDING: usize = 16;
 
 /// Returns the safe stem and the extension of a file name, without everything up to the last `/` or `\`. In the stem, each group of characters other
-/// than ASCII letters, digits and `_` becomes a `-`, or is removed at either end. An empty stem becomes `file`.
+/// than ASCII letters, digits and `_` becomes a `-`, or is removed at either end. An empty stem becomes `file`. The extension becomes lower case,
+/// and is empty unless it consists of ASCII letters and digits. Both are cut to their maximum lengths.
 pub(super) fn safe(name: &str) -> (String, String) {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let (stem, ending) = match name.rsplit_once('.') {

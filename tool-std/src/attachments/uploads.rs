@@ -96,7 +96,7 @@ impl Uploads {
         )))
     }
 
-    /// Returns the URL of a key.
+    /// Returns the URL of a key, if the host has set the base URL.
     pub(super) fn url_of(&self, key: &Path) -> Option<String> {
         // A key may contain `%`, and a server decodes a URL once.
         let path = key.as_ref().replace('%', "%25").replace(' ', "%20");

@@ -89,7 +89,7 @@ pub fn list_directory(
     let shown = all.into_iter().skip(first).take(limits.entries);
     let entries: Vec<Entry> = shown
         .map(|(_, name)| {
-            // An entry that was removed meanwhile, or whose name is not UTF-8, has no facts: only its name is returned.
+            // An entry that was removed meanwhile, or whose name is not UTF-8, has no facts: its kind is `other`, and its size is unknown.
             let facts = Facts::at(&dir, &name).ok();
             let own = facts.as_ref().is_some_and(|facts| {
                 facts.kind == Kind::File && facts.admit(home.place, reader.trust()).is_ok()

@@ -204,8 +204,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the rules of this folder to the rules of the folders above; `.ignore` takes precedence. `there` lists whether each file of `RULE_FILES`
-    /// exists.
+    /// Adds the rules of this folder to the rules of the folders above, unless the walk includes ignored files; `.ignore` takes precedence. `there`
+    /// lists for each file of `RULE_FILES` whether it may exist.
     fn with_rules(
         &self,
         dir: &Dir,
@@ -291,7 +291,8 @@ impl Shared<'_> {
         found
     }
 
-    /// Returns the next folder; waits while another thread may still find a folder.
+    /// Returns the next folder; waits while another thread may still find a folder. Returns `None` if every folder was listed, the call was
+    /// cancelled, or more files than the maximum were found.
     fn next(&self) -> Option<Task> {
         let mut queue = self.lock();
         loop {

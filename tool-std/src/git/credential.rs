@@ -96,7 +96,7 @@ fn replace(dir: &Dir, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
 fn line(token: &SecretString) -> io::Result<SecretString> {
     let token = token.expose_secret().trim();
     if token.contains(['\n', '\r', '\0']) {
-        return Err(io::Error::other("the token has more than one line"));
+        return Err(io::Error::other("the token contains a line break or a NUL"));
     }
     Ok(SecretString::from(format!("{token}\n")))
 }

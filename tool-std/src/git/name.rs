@@ -64,7 +64,7 @@ fn has_lock_suffix(part: &str) -> bool {
     part.len() >= 5 && part[part.len() - 5..].eq_ignore_ascii_case(".lock")
 }
 
-/// Validates a commit: a hash, a branch or a tag, optionally followed by `~2` or `^`.
+/// Validates a commit: a hash, a branch, a tag or `HEAD`, optionally followed by steps to its ancestors, such as `~2` or `^`.
 pub(super) fn revision<'a>(pointer: &str, text: &'a str) -> Result<&'a str, ToolError> {
     let end = text.find(['~', '^']).unwrap_or(text.len());
     let (name, steps) = text.split_at(end);

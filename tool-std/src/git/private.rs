@@ -111,7 +111,7 @@ impl PrivateFolder {
         self.inner.parent.open_dir_nofollow(&self.inner.suffix)
     }
 
-    /// Removes the folder now, and blocks until it is removed.
+    /// Removes the folder now, and blocks meanwhile. Writes a warning to the log if that fails.
     pub(super) fn remove(mut self) {
         self.removed = true;
         if !self.inner.remove() {

@@ -75,7 +75,7 @@ fn missing(path: &WorkspacePath, error: &io::Error) -> ToolError {
     .operator(error.to_string())
 }
 
-/// Returns the host's state for a repository, and records that it is in use now.
+/// Returns the host's state for a repository, and records that it is in use now. `None` if `git_clone` did not create the repository.
 fn kept(
     workspace: &Workspace,
     path: &WorkspacePath,

@@ -123,7 +123,7 @@ impl Session {
     }
 
     /// Stores the token of the call, for the repository's remote. It replaces the stored token, so later calls in the conversation that have no token
-    /// use the new token.
+    /// use the new token. Stores nothing if the repository was not cloned by `git_clone` from the host's current server.
     async fn sign_in(
         &self,
         mut repository: Repository,
@@ -165,7 +165,7 @@ impl Session {
         Ok((output.code == 0 && !line.is_empty()).then_some(line))
     }
 
-    /// Runs a git command until it exits.
+    /// Runs a git command until it exits. Fails if it is killed, exceeds the deadline of the call, or writes more than the limit.
     pub(super) async fn run(&self, mut command: Command<'_>) -> Result<Output, ToolError> {
         let settings = self.settings();
         let late = || timed_out(command.word, settings);

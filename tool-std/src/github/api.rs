@@ -163,7 +163,7 @@ pub(super) struct Pages<T> {
     pub(super) more: bool,
 }
 
-/// Requests pages until `limit` entries are kept. `read` returns the entries of a page that are kept.
+/// Requests pages until `limit` entries are kept, at most [`MOST_PAGES`]. `read` returns the entries of a page that are kept.
 pub(super) async fn pages<P: DeserializeOwned, T>(
     client: &Client,
     first: Request,

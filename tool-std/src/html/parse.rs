@@ -37,7 +37,7 @@ pub(crate) fn parse(html: &str) -> Result<Document, TooMuch> {
     parse_until(html, Instant::now() + LONGEST)
 }
 
-/// Parses a page until the deadline at the latest.
+/// Parses a page. Fails if it takes longer than [`LONGEST`], or until after the deadline.
 pub(crate) fn parse_until(html: &str, deadline: Instant) -> Result<Document, TooMuch> {
     let options = ParseOpts {
         tree_builder: TreeBuilderOpts {

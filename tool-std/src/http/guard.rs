@@ -216,7 +216,7 @@ impl Guard {
         }
     }
 
-    /// Checks a URL, resolves its host and checks every address. Returns the addresses to connect to.
+    /// Checks a URL, resolves its host and checks every address, unless the operator has named the service. Returns the addresses to connect to.
     pub async fn addresses_of(&self, url: &Url) -> Result<Vec<SocketAddr>, Refusal> {
         self.judge(url)?;
         let port = url.port_or_known_default().unwrap_or_default();

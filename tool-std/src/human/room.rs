@@ -168,6 +168,7 @@ pub struct CompactedHistory {
     category = "room",
     harness,
     destructive,
+    // A host that adds a `Summarizer` to the room thereby decides that a compaction needs no approval of a person.
     approval = |_call, _cx| false,
     example("Keeps the last 10 messages", {}),
     example("Keeps only the last message", { "keep_recent": 1 }),

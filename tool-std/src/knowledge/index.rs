@@ -234,7 +234,7 @@ impl Indexer {
         Ok(true)
     }
 
-    /// Computes the embeddings of a batch of chunks. Returns whether a document was ready.
+    /// Computes the embeddings of a batch of chunks. Returns whether a document was ready; `false` while the embedder is paused.
     async fn embed(&self, embedder: &dyn Embedder) -> Result<bool, StoreError> {
         if self.embedder_state(|state| state.paused.is_some_and(|until| until > Instant::now())) {
             return Ok(false);

@@ -179,7 +179,7 @@ impl Found {
     }
 }
 
-/// Returns the text of a message of the user or the model.
+/// Returns the text of a message of the user or the model; `None` for other messages.
 fn spoken(message: &Message) -> Option<Spoken> {
     let content = &message.content;
     let (role, text) = match message.role {

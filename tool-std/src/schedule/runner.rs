@@ -223,7 +223,7 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Returns the claim of a ready task. A task whose schedule cannot be read is switched off.
+    /// Returns the claim of a ready task; `None` if no run is due. A task whose schedule cannot be read is switched off.
     async fn claim_of(
         &self,
         row: &TaskRow,

@@ -24,7 +24,8 @@ pub struct DueTask {
     run: TaskRun,
 }
 
-/// Returns the conversation of a run. It depends only on the task and the due time, so another attempt continues it.
+/// Returns the conversation of a run. It depends only on the task and, unless the task keeps its history, on the due time, so another
+/// attempt continues it.
 pub(super) fn conversation_of(row: &TaskRow, due: Timestamp) -> String {
     let id = row.id.id();
     if row.definition.keep_history {

@@ -200,7 +200,7 @@ pub async fn search_web(
     })
 }
 
-/// Returns the hits with the URL of a web page, each page once, in the engine's order.
+/// Returns at most `limit` hits with the URL of a web page, each page once, in the engine's order. Omits longer URLs than [`LONGEST_URL`].
 fn ranked(hits: Vec<SearchHit>, limit: u32) -> Vec<SearchResult> {
     let mut urls = std::collections::HashSet::new();
     let kept = hits.into_iter().filter(|hit| {
@@ -220,7 +220,7 @@ fn ranked(hits: Vec<SearchHit>, limit: u32) -> Vec<SearchResult> {
         .collect()
 }
 
-/// Returns a text on one line, without the HTML that engines put into it.
+/// Returns a text on one line, without the HTML that engines put into it; empty if the HTML cannot be parsed.
 fn plain(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(MOST_MARKED)];
     let said = if text.contains(['<', '&']) {

@@ -380,7 +380,7 @@ fn peak() -> u64 {
     })
 }
 
-/// Stores a rejection until it is handled.
+/// Stores a rejection until it is handled, at most [`REJECTIONS`] at a time.
 fn track<'js>(
     rejected: &Rejected,
     ctx: &Ctx<'js>,

@@ -45,7 +45,7 @@ pub(super) fn requires(node: &Map<String, Value>, key: &str) -> bool {
     required.is_some_and(|keys| keys.iter().any(|known| known == key))
 }
 
-/// Returns the name that identifies a variant: the only value of its first property with a single value, or its only key.
+/// Returns the name that identifies a variant: the value of its first property whose only value is a string, or its only key.
 pub(super) fn tag(shape: &Value) -> Option<String> {
     let entries = shape.get("properties")?.as_object()?;
     let fixed = entries.values().find_map(|entry| {

@@ -164,7 +164,7 @@ pub const fn refuse(tool: &str, param: Option<&str>, rule: &Rule, fact: &str) {
     report.tell();
 }
 
-/// Returns all faults of a tool's arguments, for schemas that are read at run time.
+/// Returns the faults of a tool's arguments, for schemas that are read at run time. If some do not fit in the report, the last entry counts them.
 pub fn faults(schema: &Schema, providers: Dialects, owner: &str) -> Vec<Fault> {
     let mut report = Report::new();
     let path = Path::owner(owner);

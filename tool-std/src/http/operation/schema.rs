@@ -93,7 +93,8 @@ impl Types {
         self.0.as_ref().is_none_or(|types| types.contains(word))
     }
 
-    /// Returns the types of `self` that `wide` does not admit. Every integer is a number. If `self` or `wide` admits every type, nothing is compared.
+    /// Returns the types of `self` that `wide` does not admit. Every integer is a number, and an optional value may be null. If `self` or
+    /// `wide` admits every type, nothing is compared.
     fn beyond(&self, wide: &Self, is_optional: bool) -> Vec<&str> {
         let (Some(own), Some(wide)) = (&self.0, &wide.0) else {
             return Vec::new();

@@ -343,7 +343,8 @@ pub const fn check_toolset(tools: &[&Spec]) {
     report.tell();
 }
 
-/// Returns all faults of tools that are sent together in one request, for sets that are chosen at run time.
+/// Returns the faults of tools that are sent together in one request, for sets that are chosen at run time. If some do not fit in the report, the
+/// last entry counts them.
 pub fn toolset_faults(tools: &[&Spec]) -> Vec<super::Fault> {
     let mut report = Report::new();
     toolset(&mut report, tools);

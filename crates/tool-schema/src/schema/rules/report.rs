@@ -153,7 +153,7 @@ impl Report {
         }
     }
 
-    /// Panics with all faults, if there are any; in const evaluation this is a compile error.
+    /// Panics with the faults, if there are any, and the number of those that did not fit; in const evaluation this is a compile error.
     #[track_caller]
     #[allow(clippy::panic, clippy::manual_assert, reason = "a compile error")]
     pub(crate) const fn tell(&mut self) {
