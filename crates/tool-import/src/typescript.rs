@@ -46,8 +46,8 @@ const LENGTH: &str = "const length = (least: number, most: number) => (text: str
 ///
 /// # Errors
 ///
-/// Fails if the types of two tools have the same names, because the names of the tools differ only in their separators, such as `get_weather` and
-/// `get-weather`, or in the case of letters at the beginning of words, such as `get_weather` and `Get_Weather`.
+/// Fails if the types of two tools have the same names, because the names of the tools differ only in their separators and in the case of the letters
+/// that begin a word, such as `get_weather`, `get-weather` and `getWeather`.
 ///
 /// ```
 /// use tool_import::json::Json;

@@ -326,7 +326,7 @@ mod tests {
 
     // S1-84: a token with a line break or a NUL is refused
     #[test]
-    fn token_with_several_lines_is_refused() {
+    fn token_with_a_line_break_or_nul_is_refused() {
         let (_root, path, dir) = folder("s");
         for token in ["a\nhost=evil", "a\rb", "a\0b"] {
             assert!(install(&dir, &path, SCOPE, &SecretString::from(token)).is_err());

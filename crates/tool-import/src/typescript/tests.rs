@@ -125,7 +125,7 @@ fn constraints_become_zod_checks() {
             json!({"type": ["integer", "null"], "minimum": 1, "maximum": 50}),
             "z.union([z.int().gte(1).lte(50), z.null()])",
         ),
-        // A number of JavaScript does not contain this bound exactly.
+        // A number of JavaScript cannot represent this bound exactly.
         (
             json!({"type": "integer", "maximum": 18_446_744_073_709_551_615_u64}),
             "z.int()",

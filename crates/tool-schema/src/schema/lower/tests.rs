@@ -157,7 +157,7 @@ fn integer_widths_above_32_bits_are_in_the_description() {
 }
 
 #[test]
-fn nonzero_is_a_minimum_or_in_the_description() {
+fn nonzero_is_stated_as_a_keyword_or_in_the_description() {
     let words = r#"{"description":"Not 0. Fits in 64 bits.","type":"integer"}"#;
     let full = r#"{"type":"integer","minimum":-9223372036854775808,"maximum":9223372036854775807,"not":{"const":0}}"#;
     is_five(NONZERO_I64, [words, words, words, words, full]);

@@ -92,7 +92,7 @@ const TABLE: &[Row] = &[
 ];
 
 #[test]
-fn matches_agree_with_the_regex_crate() {
+fn patterns_match_and_refuse_the_texts_of_their_rows() {
     for (source, matched, refused) in TABLE {
         let pattern = Pattern::new(source);
         for text in *matched {

@@ -637,7 +637,7 @@ fn bounds_that_do_not_fit_their_type_are_refused() {
 }
 
 #[test]
-fn one_panic_reports_every_fault() {
+fn one_panic_lists_the_faults_up_to_a_limit() {
     let two = object([field("a", URI), field("b", list(schema(Kind::Any)))]);
     let text = panicked(|| check_param(two, Dialects::ALL, "search", "filter"));
     assert_eq!(
