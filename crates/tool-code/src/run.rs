@@ -236,7 +236,7 @@ impl Run {
 
     /// Checks the sizes of the result and of the error.
     fn bounded(&self, done: &Done, said: &Said) -> Result<(), &'static str> {
-        /// The engine cuts each part far below this limit.
+        /// Maximum size of an error, in bytes. The engine cuts each part of an error far below this limit.
         const ERROR: usize = 32 << 10;
         let result = done.result.as_ref().map_or(0, |result| result.get().len());
         if said.values + result > self.limits.result {

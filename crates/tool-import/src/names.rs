@@ -69,7 +69,7 @@ fn is_snake(key: &str) -> bool {
             .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
-/// Splits a name into lower-case words, at characters that are not letters or digits and at changes of case.
+/// Splits a name into lower-case words, at characters that are not ASCII letters or digits and at changes of case.
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];

@@ -16,7 +16,7 @@ use crate::http::{Http, Method, Request};
 /// The number of texts of one request.
 const BATCH: usize = 64;
 
-/// The maximum size of a response, in bytes: 64 vectors of 8,192 dimensions, with 20 digits each.
+/// The maximum size of a response, in bytes. It is enough for 64 vectors of 8,192 numbers with 20 digits each.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The default timeout of a request.

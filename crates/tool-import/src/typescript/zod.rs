@@ -8,7 +8,7 @@ use crate::json::{Json, quoted};
 /// Maximum nesting depth, more than any provider accepts.
 const DEEPEST: usize = 40;
 
-/// The largest integer that a number of JavaScript can represent exactly.
+/// The largest safe integer of JavaScript, 2^53 - 1: its numbers represent each smaller positive integer exactly.
 const SAFE: i64 = 9_007_199_254_740_991;
 
 /// The zod schemas of one schema, and of the definitions that it refers to.

@@ -9,7 +9,8 @@ use seccompiler::{
 
 use crate::wire::Held;
 
-/// Programs for x32 set this bit in the system call numbers of x86-64, <https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html>.
+/// The bits that mark the ABI in a system call number. On x86-64, programs for x32 set a bit,
+/// <https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html>.
 #[cfg(target_arch = "x86_64")]
 const ABIS: [i64; 2] = [0, 0x4000_0000];
 #[cfg(not(target_arch = "x86_64"))]

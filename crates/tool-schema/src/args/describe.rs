@@ -217,7 +217,7 @@ fn union(union: &Union, place: Place<'_>) -> String {
     }
 }
 
-/// Joins names, for example "one of `rust`, `python`".
+/// Joins names, for example "one of `rust` or `python`". A single name stays alone.
 pub(super) fn one_of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
     if names.clone().nth(1).is_none() {
         return join(names, "`", "or");

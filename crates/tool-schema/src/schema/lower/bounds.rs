@@ -336,7 +336,7 @@ pub(super) const fn prose(
     }
 }
 
-/// Writes "2 to 5 items.", "At least 2 items." or "At most 5 items."
+/// Writes "2 to 5 items.", "At least 2 items.", "At most 5 items." or "Exactly 2 items."
 const fn counted(
     out: &mut Out<'_>,
     text: &mut Description,

@@ -13,7 +13,7 @@ type Entries = Vec<(String, Doc)>;
 const DEEPEST: usize = 16;
 
 impl Adapter {
-    /// Makes the root an object with named properties.
+    /// Makes the root an object with named properties, as far as the dialect requires it.
     pub(super) fn root(&mut self, root: &mut Doc) {
         let whole = root.clone();
         let Doc::Object(entries) = root else {
