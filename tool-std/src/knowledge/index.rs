@@ -93,7 +93,7 @@ impl Indexer {
     }
 
     /// Sets the time after which another worker takes over the documents of a worker that died. The default is 60 seconds. A running worker extends its lease.
-    /// It is also the maximum time of one call of the embedder.
+    /// This time is also the maximum duration of one call of the embedder.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self

@@ -170,7 +170,7 @@ impl DueTask {
 }
 
 /// Drives a conversation. If another process has the lease of the conversation, such as a process that died during the last attempt, waits for the
-/// end of this lease.
+/// end of this lease, and fails after 5 minutes.
 async fn drive_when_free<M: Model + ?Sized>(
     turns: &Turns,
     model: &mut M,
