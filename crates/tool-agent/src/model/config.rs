@@ -518,3 +518,23 @@ fn name(header: &str) -> Result<HeaderName, ConfigError> {
         why: "its name contains a character that header names cannot contain",
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The name `insufficient_quota` means a limit per minute at a host of Azure only. A host whose name only contains such a name is not one.
+    #[test]
+    fn hosts_of_azure_are_known() {
+        for (host, expected) in [
+            ("acme.openai.azure.com", true),
+            ("acme.cognitiveservices.azure.com", true),
+            ("acme.services.ai.azure.com", true),
+            ("openai.azure.com.example.com", false),
+            ("notopenai.azure.com", false),
+            ("api.openai.com", false),
+        ] {
+            assert_eq!(is_azure(host), expected, "{host}");
+        }
+    }
+}

@@ -147,23 +147,29 @@ async fn limits_of_the_agent_end_the_run() {
         .respond("1 + 2?", &turns().most_steps(9), &context().build())
         .await;
     assert!(matches!(outcome, Ok(Outcome::StepLimit)), "{outcome:?}");
-    let model = ScriptedModel::new((0..50).map(|_| {
-        let mut message = ModelMessage::calls([ToolCall::new("c", "add", r#"{"a":1,"b":2}"#)]);
-        message.usage = Some(tool_core::store::Usage {
-            input_tokens: 60,
-            ..Default::default()
-        });
-        Script::message(message)
-    }));
-    let agent = Agent::builder("clerk", model)
-        .tools(|_| toolset![add])
-        .most_tokens(100);
-    let outcome = agent
-        .build()
-        .unwrap()
-        .respond("1 + 2?", &turns(), &context().build())
-        .await;
-    assert!(matches!(outcome, Ok(Outcome::Budget)), "{outcome:?}");
+    for limits_cost in [false, true] {
+        let model = ScriptedModel::new((0..50).map(|_| {
+            let mut message = ModelMessage::calls([ToolCall::new("c", "add", r#"{"a":1,"b":2}"#)]);
+            message.usage = Some(tool_core::store::Usage {
+                input_tokens: 60,
+                cost_micros: Some(60),
+                ..Default::default()
+            });
+            Script::message(message)
+        }));
+        let agent = Agent::builder("clerk", model).tools(|_| toolset![add]);
+        let agent = if limits_cost {
+            agent.most_cost(100)
+        } else {
+            agent.most_tokens(100)
+        };
+        let outcome = agent
+            .build()
+            .unwrap()
+            .respond("1 + 2?", &turns(), &context().build())
+            .await;
+        assert!(matches!(outcome, Ok(Outcome::Budget)), "{outcome:?}");
+    }
 }
 
 #[test]

@@ -122,9 +122,31 @@ async fn cost_is_reserved_and_settled() {
         "{outcome:?}"
     );
     assert_eq!(requests, 0);
+    // All tokens of the input may be written to the cache, which is the most expensive part here.
+    let cached = price.cache_write_5m(100_000_000);
+    let (outcome, requests, _) = run(Some(cached), 1_500).await;
+    assert!(
+        matches!(outcome, Ok(Outcome::SharedBudget(_))),
+        "{outcome:?}"
+    );
+    assert_eq!(requests, 0);
     let (outcome, requests, _) = run(None, 1_500).await;
     assert!(matches!(outcome, Err(TurnError::Unpriced)), "{outcome:?}");
     assert_eq!(requests, 0);
+}
+
+// Any model of a chain may answer, so the largest output of the chain is reserved.
+#[tokio::test]
+async fn largest_output_of_a_chain_is_reserved() {
+    for (tokens, requests) in [(5_000, 0), (15_000, 1)] {
+        let server = StandIn::start(vec![events(chat_answer("Done."))]).await;
+        let (world, _) = world(tokens).await;
+        let small = chat(&server).max_tokens(500).build().unwrap();
+        let outcome = world.drive(&mut small.or(model(&server))).await.unwrap();
+        let is_refused = matches!(outcome, Outcome::SharedBudget(_));
+        assert_eq!(is_refused, requests == 0, "{outcome:?}");
+        assert_eq!(server.received().len(), requests);
+    }
 }
 
 // A budget without a limit is an error of the host, and the error names the budget.

@@ -41,11 +41,17 @@ fn invalid_base_urls_are_refused() {
 #[test]
 fn credentials_over_http_are_refused() {
     let endpoint = |url: &str| Endpoint::compatible(url).credentials(ApiKey::new(KEY));
-    let error = refused(endpoint("http://gpu.example.com/v1"));
-    assert!(
-        error.contains("would send credentials over http"),
-        "{error}"
-    );
+    for url in [
+        "http://gpu.example.com/v1",
+        "http://10.0.0.1/v1",
+        "http://localhost.example.com/v1",
+    ] {
+        let error = refused(endpoint(url));
+        assert!(
+            error.contains("would send credentials over http"),
+            "{error}"
+        );
+    }
     for allowed in [
         endpoint("http://localhost:8000/v1"),
         endpoint("http://127.0.0.1:8000/v1"),

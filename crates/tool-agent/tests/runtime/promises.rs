@@ -417,6 +417,34 @@ async fn sub_agent_does_not_read_the_arguments_of_a_prompt() {
     assert!(!seen.lock().unwrap()[0]);
 }
 
+// S1-58: a sub-agent has no harness tools, which act on the conversation with the person.
+#[tokio::test]
+async fn sub_agent_has_no_harness_tools() {
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let send = DynamicTool::new("send", "Sends a message.", schema, |_: Value, _| async {
+        Ok::<_, ToolError>("sent")
+    });
+    let send = Registry::builder().dynamic(send.harness()).build();
+    let tools = send.unwrap().open().combine(&danger()).unwrap();
+    let (host, log) = (Host::new(), Log::default());
+    let (own, below) = (tools.clone(), tools);
+    let below = agent("worker", &log, [text("Done.")]).tools(move |_| below.clone());
+    let runtime = host
+        .runtime()
+        .agent(
+            entry(commander(&log, "worker").tools(move |_| own.clone()))
+                .subagent(Subagent::new("worker")),
+        )
+        .agent(worker(below))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let own = &log.of("chief")[0].tools;
+    assert!(own.iter().any(|tool| tool == "send"), "{own:?}");
+    assert_eq!(log.of("worker")[0].tools, ["danger"]);
+}
+
 // The history of the parent's turn is not a host value of the tools of a sub-agent.
 #[tokio::test]
 async fn history_of_the_parent_is_not_passed_on() {
