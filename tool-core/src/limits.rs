@@ -144,6 +144,11 @@ pub enum LimitError {
         "limit {0} has more permits than a shared limit can have: allow at most 1,000 concurrent calls"
     )]
     TooMany(usize),
+    /// A [shared](SharedLimits) limit has the kind, period, scope and tools of an earlier one, so both would count each call in the same row.
+    #[error(
+        "limit {0} counts the same calls as limit {1}: keep the smaller one, or give them different periods, scopes or tools"
+    )]
+    Duplicate(usize, usize),
 }
 
 /// Builds [`Limits`] from single limits.

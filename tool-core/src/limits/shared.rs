@@ -98,8 +98,8 @@ pub struct SharedLimitsBuilder {
 }
 
 impl SharedLimitsBuilder {
-    /// Adds a limit. A call must be within all limits. Add only one limit of the same kind, period, scope and tools: such limits share one row of the
-    /// store, in which each call would count once for each of them.
+    /// Adds a limit. A call must be within all limits. Two limits of the same kind, period, scope and tools are refused, because the row in which the store
+    /// counts the calls would be the same.
     pub fn limit(mut self, limit: Limit) -> Self {
         self.limits.push(limit);
         self
@@ -120,9 +120,13 @@ impl SharedLimitsBuilder {
 
     /// Builds the limits. The error contains the number of the invalid limit.
     pub fn build(self) -> Result<SharedLimits, LimitError> {
-        let mut rules = Vec::new();
+        let mut rules: Vec<Rule> = Vec::new();
         for (at, limit) in self.limits.into_iter().enumerate() {
-            rules.push(Rule::new(limit, self.lease, at + 1)?);
+            let rule = Rule::new(limit, self.lease, at + 1)?;
+            if let Some(earlier) = rules.iter().position(|earlier| earlier.shares(&rule)) {
+                return Err(LimitError::Duplicate(at + 1, earlier + 1));
+            }
+            rules.push(rule);
         }
         // Rates come last, because a refused call cannot return the units that it took from a rate.
         rules.sort_by_key(|rule| matches!(rule.counts, LimitRule::Rate { .. }));
@@ -188,6 +192,11 @@ impl Rule {
             counts,
             name,
         })
+    }
+
+    /// Returns whether both limits count calls in the same rows.
+    fn shares(&self, other: &Self) -> bool {
+        self.name == other.name && self.limit.each_tool == other.limit.each_tool
     }
 
     fn covers(&self, is: impl Fn(&str) -> bool) -> bool {

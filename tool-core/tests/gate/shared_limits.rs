@@ -365,7 +365,20 @@ fn faulty_limits_are_refused() {
             Limit::rate(2_000, Duration::from_millis(1)),
             "the period of limit 2 is too short",
         ),
+        (
+            Limit::at_once(2),
+            "limit 2 counts the same calls as limit 1",
+        ),
     ] {
         assert!(build(limit).contains(words));
     }
+    // These limits count calls in separate rows.
+    let limits = SharedLimits::builder(MemoryStore::default(), "calls")
+        .limit(Limit::at_once(9))
+        .limit(Limit::at_once(4).each_tool())
+        .limit(Limit::at_once(5).tools(["send"]))
+        .limit(Limit::at_once(6).per(LimitScope::Tenant))
+        .limit(quota(1, Duration::from_mins(1)))
+        .limit(quota(9, Duration::from_hours(1)));
+    assert!(limits.build().is_ok());
 }

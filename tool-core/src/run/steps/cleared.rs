@@ -89,9 +89,17 @@ pub(in crate::run) struct Guards {
     #[expect(dead_code, reason = "kept until it is dropped, not read")]
     running: Option<Entered>,
     /// Counts the call towards the limits until its body has ended.
-    limits: Option<LimitGuard>,
-    /// Counts the call towards the shared limits until its body has ended.
-    shared: Option<Box<SharedLimitGuard>>,
+    limits: Counted,
+}
+
+/// The limits that count a call. One enum is smaller than two optional guards, and a call moves its guards several times.
+#[cfg(feature = "host")]
+enum Counted {
+    Nowhere,
+    /// The call counts towards the limits of the gate.
+    Here(#[expect(dead_code, reason = "kept until it is dropped, not read")] LimitGuard),
+    /// The call counts towards the shared limits and, if the gate has limits, towards these too.
+    Shared(Box<(SharedLimitGuard, Self)>),
 }
 
 #[cfg(feature = "host")]
@@ -101,23 +109,27 @@ impl Guards {
     pub(super) fn none() -> Self {
         Self {
             running: None,
-            limits: None,
-            shared: None,
+            limits: Counted::Nowhere,
         }
     }
 
     /// Stops counting the call towards the limits, because its body has ended.
     pub(super) fn body_ended(&mut self) {
-        self.limits = None;
-        self.shared = None;
+        self.limits = Counted::Nowhere;
+    }
+
+    /// Counts the call towards the shared limits too.
+    fn share(&mut self, shared: SharedLimitGuard) {
+        let limits = std::mem::replace(&mut self.limits, Counted::Nowhere);
+        self.limits = Counted::Shared(Box::new((shared, limits)));
     }
 
     /// Stops counting the call towards the limits, because its body does not begin.
     pub(super) async fn body_is_left_out(&mut self) {
-        if let Some(shared) = self.shared.take() {
+        if let Counted::Shared(both) = std::mem::replace(&mut self.limits, Counted::Nowhere) {
+            let (shared, _limits) = *both;
             shared.give_back().await;
         }
-        self.body_ended();
     }
 }
 
@@ -203,8 +215,7 @@ impl<'t> Judged<'t, Flight> {
         };
         let mut guards = Guards {
             running: Some(running),
-            limits: None,
-            shared: None,
+            limits: Counted::Nowhere,
         };
         if judgement.says() != Says::Deny {
             let checked = check_variables(held.prepared().tool(), held.context());
@@ -215,7 +226,7 @@ impl<'t> Judged<'t, Flight> {
                     .transpose()
             });
             match counted {
-                Ok(counted) => guards.limits = counted,
+                Ok(counted) => guards.limits = counted.map_or(Counted::Nowhere, Counted::Here),
                 Err(error) => return Err(Left::refused(held, guards, error)),
             }
             let limits = parts.gate.shared_limits();
@@ -255,7 +266,7 @@ impl<'t> Counts<'t> {
         let deadline = cx.deadline();
         let taken = async { Ok(limits.enter(cx, held.prepared().tool()).await) };
         match record::in_time(deadline, taken).await {
-            Ok(Ok(shared)) => guards.shared = Some(Box::new(shared)),
+            Ok(Ok(shared)) => guards.share(shared),
             Ok(Err(error)) | Err(error) => {
                 let error = limits.refusal(error, cx);
                 return Err(Left::undecided(held, guards, error));
