@@ -64,7 +64,7 @@ fn output(result: &CallResult) -> Value {
     serde_json::from_str(output.get()).unwrap()
 }
 
-// The contract of verifyDocument: a strict definition, which reads only.
+// The definition is strict, and the tool is read-only.
 #[test]
 fn definition_passes_the_test_kit() {
     assert_kept(&[verify_document::DEF], &violations);

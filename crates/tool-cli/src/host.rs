@@ -75,7 +75,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Creates a command line for every linked tool, without rules, which asks for approvals in the terminal.
+    /// Creates a command line with every linked tool and without rules. It asks for approvals in the terminal.
     pub fn new() -> Self {
         Self::default()
     }
@@ -92,20 +92,21 @@ impl Cli {
         self
     }
 
-    /// Sets the rules that decide which tools a call from the command line may use.
+    /// Sets the rules that decide which tools a caller sees and may call.
     pub fn rules(mut self, rules: Rules) -> Self {
         self.rules = rules;
         self
     }
 
-    /// Sets the gate that checks every call. A gate without approvals refuses calls that need
-    /// an approval. The default gate stores approvals in memory and asks for them in the terminal.
+    /// Sets the gate that checks every call. A gate without approvals refuses calls that need an approval. The default gate stores approvals in
+    /// memory, or in the store of `--store`. `call` and `chat` ask for approvals in the terminal.
     pub fn gate(mut self, gate: Gate) -> Self {
         self.gate = Some(gate);
         self
     }
 
-    /// Adds the host's values to the context of each call. User, secrets and variables from flags and the environment are already set.
+    /// Adds the host's values to the context of each call. The user, the workspace, the secrets and the variables from flags and the environment are
+    /// already set.
     pub fn context(
         mut self,
         prepare: impl Fn(ToolContextBuilder) -> ToolContextBuilder + Send + Sync + 'static,
@@ -114,7 +115,7 @@ impl Cli {
         self
     }
 
-    /// Changes the tools that `list`, `schema`, `call` and `serve` offer, after the rules. Use it for [`Toolset::searched`],
+    /// Changes the tools that `list`, `schema NAME`, `types`, `call`, `chat` and `serve` offer, after the rules. Use it for [`Toolset::searched`],
     /// and to add tools that call other tools. The gate checks the calls of both the given and the returned toolset.
     pub fn shape(
         mut self,
@@ -277,7 +278,7 @@ impl Cli {
         }
     }
 
-    /// Returns the host's gate, or a gate that asks in the terminal.
+    /// Returns the host's gate, or a gate that stores approvals and effects in memory.
     pub(crate) fn gate_of(&self) -> Result<Gate, Failure> {
         if let Some(gate) = &self.gate {
             return Ok(gate.clone());

@@ -12,9 +12,9 @@ use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
 impl Cli {
-    /// Runs the command in the arguments of the process, on its own runtime.
+    /// Runs the command in the arguments of the process. The command gets a separate runtime.
     ///
-    /// Before a tool runs (`call` and `serve`), this method installs a panic hook that redacts the secrets of the
+    /// Before a tool runs (`call`, `chat` and `serve`), this method installs a panic hook that redacts the secrets of the
     /// call ([`install_panic_hook`](tool_core::redact::install_panic_hook)). The hook replaces the previous one.
     ///
     /// The method may be called within a runtime. [`run_async`](Self::run_async) does not start a second runtime.

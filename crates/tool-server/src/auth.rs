@@ -25,8 +25,8 @@ pub struct Caller {
     /// The role of the caller.
     pub role: Role,
     /// Whether the caller is an operator of the host. As far as their role permits, these operators may choose the workspace of each request
-    /// (header `Tool-Workspace`), list the workspaces, read and replace the policy, list, rotate and retire the keys of secrets, remove old rows, and
-    /// set switches for every workspace.
+    /// (header `Tool-Workspace`), list the workspaces, read and replace the policy, try a policy in shadow mode, list, rotate and retire the keys of
+    /// secrets, remove old rows, and set switches for every workspace.
     pub host: bool,
 }
 

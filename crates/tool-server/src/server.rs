@@ -65,13 +65,14 @@ pub struct AdminServerBuilder {
 }
 
 impl AdminServerBuilder {
-    /// Adds the policy of the host. Without it, the routes below `/v1/policy` return 404.
+    /// Adds the policy of the host. Without it, `/v1/policy` and the routes below it return 404.
     pub fn policy(mut self, policy: &SharedPolicy) -> Self {
         self.policy = Some(policy.clone());
         self
     }
 
-    /// Adds the tools of the host: the API then validates edited arguments of approvals and reports on the policy.
+    /// Adds the tools of the host. The API then validates edited arguments of approvals, reports on the policy, and lists the secrets that the tools
+    /// declare and lack.
     pub fn registry(mut self, registry: &Registry) -> Self {
         self.registry = Some(registry.clone());
         self
@@ -84,8 +85,8 @@ impl AdminServerBuilder {
         self
     }
 
-    /// Adds the vault of the host. The API uses it to seal secrets and variables, and to rotate keys. It must be a vault of the store of the server,
-    /// which stores the sealed values. Names are listed without a vault as well.
+    /// Adds the vault of the host. The API uses it to seal secrets and variables, to list the declared secrets, and to rotate keys. It must be a
+    /// vault of the store of the server, which stores the sealed values. Names are listed without a vault as well.
     pub fn vault(mut self, vault: &Vault) -> Self {
         self.vault = Some(vault.clone());
         self
@@ -152,7 +153,7 @@ impl AdminServerBuilder {
         self
     }
 
-    /// Sets the timeout of a request; 30 seconds by default. It does not limit the body of an export.
+    /// Sets the timeout of a request; 30 seconds by default. It does not limit the body of an export or of an event stream.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.entry.timeout = timeout;
         self

@@ -190,7 +190,7 @@ impl Session<'_> {
         }
     }
 
-    /// Answers the last message if it is not answered yet, and then the lines of the standard input until it ends.
+    /// Answers the last message if it is not answered yet, and then each line of the standard input until the input ends.
     async fn converse(&mut self, is_unanswered: bool) -> Result<Exit, Failure> {
         let mut is_unanswered = is_unanswered;
         let person = self.screen.is_interactive();
@@ -357,8 +357,8 @@ impl Session<'_> {
         Ok(is_answered)
     }
 
-    /// Waits until no other process answers the conversation, because its run ended, or because it was killed and its lease expired. `is_known` is whether
-    /// the message about this was already written.
+    /// Waits until no other process answers the conversation, because its run ended, or because it was killed and its lease expired. Returns early if
+    /// `token` is cancelled. `is_known` is whether the message about this was already written.
     async fn wait_for(
         &self,
         run: &RunId,

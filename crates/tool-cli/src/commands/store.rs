@@ -157,7 +157,8 @@ pub(super) async fn sealing<S: SealStore>(
     }
 }
 
-/// Returns the store of an operator's command. If it has sealed contents and there are keys, the command reads them and seals what it writes.
+/// Returns the store of an operator's command. If the store has sealed contents and there are keys, the returned store opens the contents, and seals
+/// the contents that the command writes.
 pub(super) async fn sealing_as_before<S: AdminStore + Clone>(
     store: S,
     seal: Seal<S>,

@@ -40,8 +40,8 @@ struct State {
     has_ended: bool,
 }
 
-/// The chunks of the run as server-sent events, by their number. Progress that newer progress has replaced is removed, so the length of the log is
-/// bounded by the model's output and by the limits on the outputs of tools.
+/// The chunks of the run as server-sent events, by their number. Progress that newer progress or the output has replaced is removed, so the length of
+/// the log is bounded by the model's output and by the limits on the outputs of tools.
 #[derive(Default)]
 struct Log {
     events: BTreeMap<u64, String>,
@@ -79,7 +79,7 @@ impl Log {
 }
 
 impl Reply {
-    /// Begins a stream. `start` is the beginning of the message, and `earlier` the part of it that the client has already.
+    /// Begins a stream. `start` is the beginning of the message, and `earlier` the part of it that earlier runs have streamed.
     pub(super) fn new(view: UiView, start: &[Chunk], earlier: &[Chunk]) -> Arc<Self> {
         let text = |chunks: &[Chunk]| chunks.iter().map(Chunk::to_string).collect();
         Arc::new(Self {
@@ -158,7 +158,7 @@ impl Reply {
         self.write(|writer| writer.stored(result));
     }
 
-    /// Writes an event of the agents. The outcome of the run shows its end.
+    /// Writes an event of the agents, except the end of the run, which [`end`](Self::end) writes.
     pub(super) fn event(&self, event: &AgentEvent) {
         if !matches!(event.kind, AgentEventKind::RunEnded { .. }) {
             self.show(|view| view.event(event));

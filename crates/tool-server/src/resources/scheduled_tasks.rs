@@ -287,7 +287,7 @@ fn switched(row: &TaskRow, enabled: bool) -> Result<TaskUpdate, Problem> {
     let at = Timestamp::now();
     let mut due = row.due;
     if enabled && !row.enabled {
-        // Due times while the task was off are not missed.
+        // An enabled task does not run for due times that passed while it was disabled.
         due = next_due(&row.definition.timing, at)
             .map_err(|error| Problem::new(Kind::Conflict, error.to_string()))?;
         if due.is_none() {

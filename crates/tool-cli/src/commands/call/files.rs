@@ -117,7 +117,7 @@ pub(super) fn lines(json: &Json) -> Option<Vec<String>> {
     (gather(json, &mut lines)? > 0).then_some(lines)
 }
 
-/// Adds the lines of a value, and returns the number of parts among them, or `None` if the value is neither a text nor a file.
+/// Adds the lines of a value, and returns the number of its parts. Returns `None` if the value contains anything except texts and files.
 fn gather(json: &Json, lines: &mut Vec<String>) -> Option<usize> {
     match json {
         Json::Text(text) => {

@@ -12,7 +12,7 @@ use crate::json::Json;
 use crate::outcome::Failure;
 use crate::screen::{DIM, Screen, paint};
 
-/// Keys of a step whose value is the completed amount.
+/// Keys under which a step can have the completed amount.
 const DONE: [&str; 6] = [
     "done",
     "current",
@@ -21,7 +21,7 @@ const DONE: [&str; 6] = [
     "position",
     "step",
 ];
-/// Keys of a step whose value is the total amount.
+/// Keys under which a step can have the total amount.
 const TOTAL: [&str; 5] = ["total", "of", "count", "length", "steps"];
 
 /// The progress display, shared with code that writes to the terminal at the same time.

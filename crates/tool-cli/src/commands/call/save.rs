@@ -17,7 +17,7 @@ const LONGEST: usize = 200;
 /// Maximum number of files with the same name in a folder.
 const MOST_OF_ONE_NAME: u32 = 10_000;
 
-/// Names that Windows treats as devices, with any extension.
+/// Names that Windows treats as devices, with any extension. The names with a digit, such as `com1`, are not listed.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
 /// Creates the folder before the tool runs, because a call whose files cannot be saved should not run.
@@ -123,8 +123,8 @@ pub(super) fn check(all: &[Saved]) -> Result<(), Failure> {
     Err(Failure::of(Exit::Failed, text).hint(hint))
 }
 
-/// Writes a file under its name, with a number appended if the name is taken, and returns the number. Overwrites no
-/// file and follows no link.
+/// Writes a file under its name, with a number appended if the name is taken. Returns the path and the number.
+/// Overwrites no file and follows no link.
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<(PathBuf, u32)> {
     let (stem, extension) = split(name);
     for number in 1..=MOST_OF_ONE_NAME {
@@ -160,8 +160,8 @@ fn split(name: &str) -> (&str, &str) {
     }
 }
 
-/// Returns a safe name for a file: its own name without characters that could select a different folder or mislead a
-/// reader, or the name of the tool if no characters are left.
+/// Returns a safe name for a file: its own name without characters that could select a different folder or mislead a reader. If no characters
+/// are left, or the file has no name, the name consists of the name of the tool and the extension of the media type.
 fn name(file: &Found, tool: &str) -> String {
     let own = file.name.as_deref().map(safe).unwrap_or_default();
     if !own.is_empty() {
@@ -175,7 +175,7 @@ fn name(file: &Found, tool: &str) -> String {
     )
 }
 
-/// Returns the last component of a name, without characters that are invisible or that file systems reject. The result may be empty.
+/// Returns the last component of a name without invisible characters. Characters that file systems reject become `_`. The result may be empty.
 fn safe(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let shown = hidden::remove(last);

@@ -9,7 +9,7 @@ use tool_core::{ToolCall, ToolDef, Toolset};
 /// The seed of the generated arguments. It is constant, so that every demonstration of a program is the same.
 const SEED: u64 = 1;
 
-/// The number of arguments that are generated. The shortest of them are used.
+/// The number of sets of arguments that are generated for a tool. The shortest set is used.
 const MADE: usize = 8;
 
 /// Returns the script for one message.
@@ -39,7 +39,8 @@ pub(super) fn script(tools: &Toolset) -> ScriptedModel {
     ScriptedModel::new([Script::message(message), answer])
 }
 
-/// Returns a tool that only reads, and arguments for it: those of its example if one of the tools has an example.
+/// Returns a tool that only reads and needs no network, with the arguments of its first example. If no such tool has an example, the arguments
+/// are generated.
 fn example(tools: &Toolset) -> Option<(&ToolDef, String)> {
     let defs = tools.names().filter_map(|name| tools.get(name));
     // A demonstration must not change anything, and works without a network.

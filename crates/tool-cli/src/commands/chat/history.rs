@@ -77,7 +77,7 @@ impl History {
         Ok(Self { store, workspace })
     }
 
-    /// Returns the loop around the model, which stores its conversations in the store.
+    /// Returns the turns of the chat, whose messages are stored in this store.
     pub(super) fn turns(&self) -> Turns {
         Turns::new(self.store.clone()).lease(LEASE)
     }

@@ -133,7 +133,7 @@ impl Output {
     /// Writes that the pieces of an attempt are withdrawn.
     fn restarted(&self) {
         self.lock().discard();
-        let text = "the reply broke: ignore the incomplete text above";
+        let text = "the reply was interrupted: ignore its incomplete text above";
         self.line(paint(WARN, text));
     }
 

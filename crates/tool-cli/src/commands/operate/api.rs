@@ -31,7 +31,7 @@ use crate::screen::Screen;
 const TOKEN: &str = "TOOL_ADMIN_TOKEN";
 /// The header with the workspace in which an operator of the host acts.
 const WORKSPACE: HeaderName = HeaderName::from_static("tool-workspace");
-/// The maximum length of an error response or of a page, in bytes.
+/// The maximum length of a response in bytes. The rows of an export have no maximum.
 const MAX_RESPONSE: usize = 64 << 20;
 
 /// A request to the admin API.

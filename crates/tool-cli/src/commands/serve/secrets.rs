@@ -14,7 +14,7 @@ use crate::screen::{Screen, WARN, paint};
 /// The pause between two readings of the store.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The stored secrets of a workspace that the tools declare.
+/// The stored secrets of a workspace. Secrets that no tool declares are not read.
 pub(super) struct StoredSecrets {
     vault: Vault,
     workspace: Workspace,

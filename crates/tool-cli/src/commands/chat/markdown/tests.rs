@@ -146,7 +146,7 @@ fn links_show_their_address() {
 }
 
 #[test]
-fn headings_lists_quotes_and_rules() {
+fn headings_lists_quotes_and_rules_are_rendered() {
     assert_pieces(
         "# One\n## Two *x*\n",
         &[

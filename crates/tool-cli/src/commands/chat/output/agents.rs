@@ -88,7 +88,7 @@ impl Output {
                 };
                 vec![paint(
                     WARN,
-                    "the reply broke: ignore its incomplete text above",
+                    "the reply was interrupted: ignore its incomplete text above",
                 )]
             }
             AgentEventKind::CallStarted { .. } | AgentEventKind::RunEnded { .. } => thread.rest(),
