@@ -471,7 +471,7 @@ fn on(store: Store, test: fn(&str)) -> Ran {
     Ok(())
 }
 
-/// Runs a test twice on a separate store.
+/// Runs a test on a store that no other test uses. On PostgreSQL, the test runs twice on one new database.
 fn on_new(store: Store, test: fn(&str)) -> Ran {
     match store {
         Store::Sqlite => on(store, test),

@@ -129,7 +129,7 @@ fn described(description: &str) -> Registry {
 
 // M3: a server of this project announces its changes in both protocol versions.
 #[tokio::test]
-async fn own_server_announces_changes_in_both_eras() {
+async fn own_server_announces_changes_in_both_protocol_versions() {
     for era in crate::own::eras() {
         let server = McpServer::builder(described("Greets."))
             .name("greeter")

@@ -163,7 +163,7 @@ async fn is_right(client: &McpClient) {
 }
 
 #[tokio::test]
-async fn tools_work_over_pipes_and_http_in_both_eras() {
+async fn tools_work_over_pipes_and_http_in_both_protocol_versions() {
     for era in eras() {
         is_right(&connect(&server(), era).await).await;
     }

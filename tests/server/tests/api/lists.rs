@@ -144,7 +144,7 @@ pub(crate) async fn malformed_queries_are_refused(kind: StoreKind) {
 }
 
 // Approvals, effects, runs, messages, switches and tools have pages as well.
-pub(crate) async fn every_list_is_read_page_by_page(kind: StoreKind) {
+pub(crate) async fn approvals_effects_runs_tools_switches_and_messages_have_pages(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
     let entries = ["b", "a", "c"].map(|name| {

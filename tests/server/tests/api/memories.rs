@@ -1,4 +1,4 @@
-//! Tests of memories.
+//! Tests of the routes `/v1/memories`: lists, corrections, deletion and erasure.
 
 use serde_json::{Value, json};
 use server_tests::{Answer, Site, StoreKind, remember};

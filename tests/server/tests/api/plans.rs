@@ -1,4 +1,4 @@
-//! Tests of plans.
+//! Tests of the routes `/v1/plans`: lists, nodes, events and cancellation.
 
 use serde_json::{Value, json};
 use server_tests::{Site, StoreKind, create_plan};

@@ -1,4 +1,4 @@
-//! Tests of rooms.
+//! Tests of the routes `/v1/rooms`: lists, events, messages and deletion.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn send(site: &Site, room: &ThreadId, identity: &CallId) {
 }
 
 // Rooms are listed with the counts of their events and messages, page by page, even if rooms are added between two pages.
-pub(crate) async fn rooms_are_listed_with_their_numbers(kind: StoreKind) {
+pub(crate) async fn rooms_are_listed_with_their_counts(kind: StoreKind) {
     let site = Site::start(kind).await;
     let (store, support) = (&*site.store, room("acme", "support"));
     for id in ["m-1", "m-2", "m-3"] {

@@ -1,4 +1,4 @@
-//! Tests of scheduled tasks.
+//! Tests of the routes `/v1/scheduled-tasks`: lists, runs, enabling and deletion.
 
 use std::time::Duration;
 

@@ -184,14 +184,14 @@ fn check_approvals(told: &Value, host: &Host) {
 const COMMON: [&str; 3] = ["stream", "reload", "tabs"];
 
 // S2-14, S2-18: React with version 5 of the AI SDK shows the streams of an agent in a browser. Version 5 does not support approvals.
-pub(crate) async fn react_5_case() -> Ran {
+pub(crate) async fn react_with_ai_sdk_5_shows_the_streams_case() -> Ran {
     let (told, _host) = play("5", &COMMON).await?;
     check(&told);
     Ok(())
 }
 
 // S2-14, S2-15, S2-18: React with version 6 of the AI SDK also answers approval requests, including the requests of a sub-agent.
-pub(crate) async fn react_6_case() -> Ran {
+pub(crate) async fn react_with_ai_sdk_6_answers_approvals_case() -> Ran {
     let all = [&COMMON[..], &["approve", "delegate", "flaky"]].concat();
     let (told, host) = play("6", &all).await?;
     check(&told);
@@ -206,7 +206,7 @@ pub(crate) async fn react_6_case() -> Ran {
 }
 
 // S2-14, S2-15, S2-18: version 7 also withdraws the pieces of a step that is repeated.
-pub(crate) async fn react_7_case() -> Ran {
+pub(crate) async fn react_with_ai_sdk_7_withdraws_pieces_case() -> Ran {
     let all = [&COMMON[..], &["approve", "delegate", "flaky"]].concat();
     let (told, host) = play("7", &all).await?;
     check(&told);

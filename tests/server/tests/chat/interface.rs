@@ -152,7 +152,7 @@ pub(crate) async fn ai_sdk_shows_every_scenario_case(kind: Kind) -> Ran {
 }
 
 // S2-14, S2-15, S2-18: version 6 of the AI SDK shows the same, except resumed streams, which it does not treat as a replay.
-pub(crate) async fn ai_sdk_6_case() -> Ran {
+pub(crate) async fn ai_sdk_6_shows_every_scenario_except_resumed_streams_case() -> Ran {
     let host = Host::start(Kind::Memory).await;
     let told = play(
         &host,

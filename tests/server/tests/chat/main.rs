@@ -77,9 +77,21 @@ fn main() -> ExitCode {
         "agents::withdrawn_pieces_reset_the_step",
         agents::withdrawn_pieces_reset_the_step,
     )
-    .case("browser::react_5", browser::react_5_case)
-    .case("browser::react_6", browser::react_6_case)
-    .case("browser::react_7", browser::react_7_case)
-    .case("ai_sdk_6_shows_every_scenario", interface::ai_sdk_6_case)
+    .case(
+        "browser::react_with_ai_sdk_5_shows_the_streams",
+        browser::react_with_ai_sdk_5_shows_the_streams_case,
+    )
+    .case(
+        "browser::react_with_ai_sdk_6_answers_approvals",
+        browser::react_with_ai_sdk_6_answers_approvals_case,
+    )
+    .case(
+        "browser::react_with_ai_sdk_7_withdraws_pieces",
+        browser::react_with_ai_sdk_7_withdraws_pieces_case,
+    )
+    .case(
+        "ai_sdk_6_shows_every_scenario_except_resumed_streams",
+        interface::ai_sdk_6_shows_every_scenario_except_resumed_streams_case,
+    )
     .run()
 }

@@ -146,8 +146,8 @@ async fn generated_client_compiles_and_reads_the_server() -> Ran {
     Ok(())
 }
 
-// With up to 50 examples for each operation except the event stream, Schemathesis finds no response with a status of 500 or more, and no response
-// that the document does not describe.
+// With up to 50 examples for each operation except the two event streams, Schemathesis finds no response with a status of 500 or more, and no
+// response that the document does not describe.
 async fn fuzzer_finds_no_undocumented_response() -> Ran {
     let python = test_support::python("venv")?;
     let registry = Registry::builder().build().unwrap();

@@ -1,6 +1,7 @@
 //! Races of git with programs that change the repository at the same time, with full isolation.
-//!  During the whole test, `run_command` runs a program in the workspace, without a network, that changes the repositories. Each race runs 50 times
-//! or `STD_TESTS_GIT_ROUNDS` times. The race of `git_push` is slow, so it runs a fifth as often.
+//!
+//! During the whole test, `run_command` runs a program in the workspace. The program has no network, and changes the repositories. Each race runs 50
+//! times or `STD_TESTS_GIT_ROUNDS` times. The race of `git_push` is slow, so it runs a fifth as often.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -133,7 +133,7 @@ async fn searches_by_words_and_by_meaning_are_fused() {
 
 // S2-29: an ephemeral memory ranks after a core memory with the same words.
 #[tokio::test]
-async fn better_known_memories_rank_first() {
+async fn core_memory_ranks_before_an_ephemeral_memory() {
     for memory in memories().await {
         let cx = context(&memory, "a");
         for (content, durability) in [

@@ -116,7 +116,7 @@ async fn rows_of_skipped_due_times_are_bounded() {
 // A failed attempt is repeated as the same run after 30 seconds, 1 minute, and then 5 minutes. After 5 failures, the task is disabled and the run has
 // failed.
 #[tokio::test]
-async fn failed_attempts_are_repeated_until_the_task_is_off() {
+async fn failed_attempts_are_repeated_until_the_task_is_disabled() {
     let (clock, _entered) = Clock::at("2026-03-01T00:00:00Z");
     let runner = Runner::default();
     let (store, scheduler) = created(&runner, hourly()).await;
@@ -266,7 +266,7 @@ async fn two_schedulers_share_the_runs() {
 
 // A run whose process is lost is claimed again when the lease ends, as the same run with the same conversation.
 #[tokio::test(start_paused = true)]
-async fn lost_run_is_the_same_run() {
+async fn lost_run_is_claimed_again_as_the_same_run() {
     let (clock, _entered) = Clock::at("2026-03-01T00:00:00Z");
     let runner = Runner::taking(Duration::from_hours(1));
     let (store, scheduler) = created(&runner, hourly()).await;

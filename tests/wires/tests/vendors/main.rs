@@ -29,11 +29,11 @@ use stand_in::{TestServer, recorded};
 
 fn main() -> ExitCode {
     suite![
-        chat_case,
-        responses_case,
-        anthropic_case,
-        gemini_case,
-        bedrock_case,
+        openai_chat_client_sends_tools_and_reads_calls_case,
+        openai_responses_client_sends_tools_and_reads_calls_case,
+        anthropic_client_sends_tools_and_reads_calls_case,
+        gemini_client_sends_tools_and_reads_calls_case,
+        bedrock_client_sends_tools_and_reads_calls_case,
         changed_offer_is_accepted_by_the_vendor_client_case,
         requests_of_http_models_are_accepted_by_the_vendor_clients_case,
     ]
@@ -289,27 +289,27 @@ async fn as_files() -> Found {
 }
 
 // M2: OpenAI's client for chat completions sends the definitions of the examples' tools, and reads and sends calls and results.
-async fn chat_case() -> Ran {
+async fn openai_chat_client_sends_tools_and_reads_calls_case() -> Ran {
     whole_conversation(Provider::Chat).await
 }
 
 // M2: OpenAI's client for the Responses API sends the definitions, and reads and sends calls and results.
-async fn responses_case() -> Ran {
+async fn openai_responses_client_sends_tools_and_reads_calls_case() -> Ran {
     whole_conversation(Provider::Responses).await
 }
 
 // M2: Anthropic's client sends the definitions, and reads and sends calls and results.
-async fn anthropic_case() -> Ran {
+async fn anthropic_client_sends_tools_and_reads_calls_case() -> Ran {
     whole_conversation(Provider::Anthropic).await
 }
 
 // M2: Gemini's client sends the definitions, and reads and sends calls and results.
-async fn gemini_case() -> Ran {
+async fn gemini_client_sends_tools_and_reads_calls_case() -> Ran {
     whole_conversation(Provider::Gemini).await
 }
 
 // M2: the Bedrock client sends the definitions, and reads and sends calls and results.
-async fn bedrock_case() -> Ran {
+async fn bedrock_client_sends_tools_and_reads_calls_case() -> Ran {
     whole_conversation(Provider::Bedrock).await
 }
 

@@ -30,7 +30,7 @@ const EVENTS: [&str; 15] = [
 
 // S2-31, S2-40, S2-43, S2-46, S2-47, S2-48: no invariant fires while several processes work on the same memories, plans and tasks, and die.
 #[test]
-fn packs_of_hosts_that_die_keep_their_promises() {
+fn packs_keep_their_invariants_on_hosts_that_die() {
     quiet_panics();
     let mut missing = EVENTS.to_vec();
     for seed in 0..SEEDS {
