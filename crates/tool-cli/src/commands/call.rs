@@ -239,7 +239,7 @@ impl OneCall<'_> {
         Err(Failure::of(Exit::Failed, "the call ended without a result"))
     }
 
-    /// Asks the user to approve a call, and returns whether the user answered.
+    /// Stores the decision of the options or of the user on a call. Returns whether there is a decision.
     async fn approve(
         &self,
         tools: &Toolset,

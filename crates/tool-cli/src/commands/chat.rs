@@ -401,7 +401,7 @@ impl Session<'_> {
         }))
     }
 
-    /// Asks the user to approve each call, and returns whether the user answered all questions. Ctrl-C at a question stops the answer.
+    /// Stores the decision of `--approve` or of the user on each call. Returns whether every call has one. Ctrl-C at a question stops the answer.
     async fn approve_all(
         &self,
         tickets: &[Ticket],

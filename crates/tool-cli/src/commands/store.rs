@@ -91,7 +91,7 @@ fn without_password(url: &str) -> String {
 }
 
 /// Returns the vault of the store with the keys of the environment variable `TOOL_SEAL_KEYS`, or a vault that stores no secrets if the variable is
-/// not set. Returns `None` if the store has secrets and there are no keys: the tools and the other resources of the admin API are served
+/// not set. Returns `None` if the store has sealed values and there are no keys: the tools and the other resources of the admin API are served
 /// nevertheless.
 pub(super) async fn vault<S: AdminStore + Clone>(
     store: &S,

@@ -16,7 +16,7 @@ use super::request::Posted;
 use super::{Inner, Room, Shared, of_turn, stored};
 use crate::problem::{Kind, Problem};
 
-/// Begins a run, or refuses the request if a different run of the conversation is active.
+/// Begins a run that a separate task drives. Fails if a different run of the conversation is active, or if the request does not fit the conversation.
 pub(super) async fn start(chat: Shared, room: Room, posted: Posted) -> Result<Arc<Reply>, Problem> {
     let mut run = chat.driver.begin(&room.cx).await?;
     match begin(&chat, &room, &posted, &mut run).await {

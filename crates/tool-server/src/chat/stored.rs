@@ -136,7 +136,7 @@ impl Source {
 }
 
 /// Returns a stream of a run in another process, from its messages as they are stored, or from the stored events of the agents, which have the pieces of
-/// the message that the model is writing. Polling ends with the run, or when no client reads.
+/// the message that the model is writing. Polling ends when the run ends or is abandoned, when the store fails, or when no client reads.
 pub(super) async fn follow(chat: &Shared, run: RunId, room: Room) -> Result<Arc<Reply>, Problem> {
     let Room { thread, cx, .. } = room;
     let tools = chat.driver.tools(&cx)?;

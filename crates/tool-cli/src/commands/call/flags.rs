@@ -128,7 +128,7 @@ fn command(def: &ToolDef, program: &str, flags: &[Flag]) -> Command {
     if longs.contains("help") {
         command = command.disable_help_flag(true);
     }
-    // The options of `call` follow. If an argument has the same name as an option, the option is only available before the tool's name.
+    // The options of `call` follow. If an argument has the same name as an option, the option has the hidden name `--call.NAME` here.
     let options = OptionsAfterName::augment_args(Command::new(""));
     for option in options.get_arguments() {
         let mut option = option.clone();
@@ -152,7 +152,7 @@ impl Flag {
         format!("{kind}{}", self.path.join("."))
     }
 
-    /// Returns the flag for an empty list, unless an argument has that name.
+    /// Returns the flag for an empty list; `None` if the argument is not a list, or if a different argument has that name.
     fn empty(&self, flags: &[Self]) -> Option<String> {
         let long = format!("no-{}", self.long);
         let taken = flags

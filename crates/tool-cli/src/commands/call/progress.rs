@@ -1,4 +1,4 @@
-//! Progress of streaming tools: a bar for steps with a known total, otherwise a spinner.
+//! Progress of streaming tools: in a terminal, a bar for steps with a known total, and otherwise a spinner; elsewhere, a line for each step.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

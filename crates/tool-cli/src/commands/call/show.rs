@@ -115,7 +115,7 @@ pub(super) fn show(
     if !how.model {
         return Err(failure);
     }
-    // With `--model`, only the model's text is printed, because the operator's text has causes that a model must not read.
+    // With `--model`, the model's text is printed in place of the operator's text, which has causes that a model must not read.
     screen.out(result.model_text())?;
     if let Some(hint) = failure.hint {
         screen.help(&hint);

@@ -43,7 +43,7 @@ pub(super) struct History {
 #[derive(Serialize)]
 pub(super) struct Past {
     pub(super) id: String,
-    /// When the last message was answered or began to be answered, in milliseconds since 1970.
+    /// When the newest run ended, or when it began if it has not ended, in milliseconds since 1970.
     last_ms: i64,
     /// The first message of the user.
     message: String,
@@ -166,7 +166,7 @@ impl History {
         Ok(Exit::Ok)
     }
 
-    /// Returns the conversations in which the model wrote at least a part of an answer, the last one first.
+    /// Returns at most `most` conversations that `chat` began and that have a run, the one with the newest run first.
     async fn list(&self, most: usize) -> Result<Vec<Past>, Failure> {
         let mut found: Vec<Past> = Vec::new();
         let mut after: Option<RunCursor> = None;

@@ -106,7 +106,7 @@ impl Backend {
         Ok(Self { gate, state })
     }
 
-    /// Returns the host's own gate, or a gate that uses the store.
+    /// Returns the host's own gate, or a gate that uses the store of `--store`. Without `--store`, this gate uses the memory.
     pub(super) fn gate(&self) -> &Gate {
         &self.gate
     }
@@ -306,7 +306,7 @@ impl State {
         offer.await.map(Some).map_err(failed)
     }
 
-    /// Returns the stored secrets of the workspace of `--workspace`, or `None` if the store has secrets and there are no keys to open them.
+    /// Returns the stored secrets of the workspace of `--workspace`, or `None` if the store has sealed values and there are no keys to open them.
     async fn secrets(
         &self,
         words: &Serve,

@@ -22,7 +22,7 @@ fn mark(status: PlanNodeStatus) -> (&'static str, Style) {
     }
 }
 
-/// Draws the nodes in stages: each node is one stage after the last node before it.
+/// Draws the nodes in stages: each node is one stage after the latest of its predecessors.
 pub(super) fn text(row: &PlanRow) -> String {
     let draft = row.spec.draft();
     let mut text = String::new();
