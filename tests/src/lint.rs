@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-/// The keywords that a provider accepts, each on the types to which it applies.
+/// Returns the keywords that a provider accepts. [`OWNERS`] has the types to which a keyword applies.
 #[allow(
     clippy::too_many_lines,
     reason = "the function has a list for each of the five dialects"

@@ -1,7 +1,7 @@
 //! Comparison of two schemas regardless of their spelling.
 //!
-//! Titles, descriptions, defaults, `minimum`, `maximum`, boolean `additionalProperties` and formats of types other than `string` are not compared.
-//! For example, `schemars` writes only some of the bounds of integer types.
+//! Titles, descriptions, defaults, `minimum`, `maximum`, boolean `additionalProperties`, boolean `items` and formats of types other than `string` are
+//! not compared. For example, `schemars` writes only some of the bounds of integer types.
 
 use serde_json::{Map, Value, json};
 

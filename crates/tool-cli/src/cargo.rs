@@ -22,8 +22,8 @@ mod workspace;
 pub fn main() -> ExitCode {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     if commands::completions::is_asked() {
-        // The program that was built last contains the tools. If this program cannot be started, only the completions
-        // of tools are missing.
+        // A program that an earlier command has built contains the tools. If there is none, or if it cannot be started,
+        // only the completions of tools are missing.
         if let Some(program) = built(&arguments) {
             let _ = start(std::process::Command::new(program).args(&arguments[1..]));
         }

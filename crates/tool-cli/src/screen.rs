@@ -72,7 +72,7 @@ impl Screen {
         !self.is_json() && io::stderr().is_terminal()
     }
 
-    /// Returns whether text on standard output has styles: if it is a terminal and colour is not off.
+    /// Returns whether text on standard output has styles: in a terminal, unless colour is off or the output is JSON.
     #[cfg(feature = "chat")]
     pub(crate) fn is_styled(self) -> bool {
         let is_off = match self.color {

@@ -1,7 +1,8 @@
 //! A turn of agents that call each other, on hosts that die at random times.
 //!
-//! The turn has a handoff, a prompt, sub-agents at two depths, one of them in the background, an approval and six effects. A seed determines the times at which the
-//! processes die, the faults of the store, and the order of all tasks. At the end, each effect has happened at most once, and each outcome was delivered once.
+//! The turn has a handoff, a prompt, sub-agents at two depths, one of them in the background, an approval and six effects. A seed determines the
+//! times at which the processes die, the faults of the store, and the order of all tasks. At the end, each effect has happened once, and each outcome
+//! was delivered once. If the store had faults, each of them has happened at most once.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -113,7 +114,7 @@ fn calls<const N: usize>(calls: [(&str, serde_json::Value); N]) -> ModelMessage 
     ModelMessage::calls(calls)
 }
 
-/// A model that replies by the number of messages that it has written in the thread.
+/// A model whose reply depends on the number of replies that the thread already has.
 #[derive(Clone)]
 struct Script {
     agent: &'static str,

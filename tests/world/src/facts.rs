@@ -82,7 +82,7 @@ pub struct Begin {
     pub process: u64,
     /// Whether the effect has reached the receiver.
     pub effect: bool,
-    /// Whether the body has returned `Ok`, and its call has read the result.
+    /// Whether the body has returned, and its call has read the result.
     pub returned: bool,
 }
 
@@ -129,9 +129,9 @@ pub struct Facts {
     pub greeted: BTreeSet<usize>,
     /// The runs whose user has pressed stop.
     pub stopped: BTreeSet<usize>,
-    /// The runs with a drive that was dropped, was stopped, exceeded its deadline, or was in a process that died.
+    /// The runs with a drive that was dropped or stopped, had a deadline, or was in a process that died or was drained.
     pub disturbed: BTreeSet<usize>,
-    /// Whether a process died or a store failed.
+    /// Whether a store may have had a fault other than a delay, or a full disk.
     pub faults: bool,
     /// The time until which all disks are full, in milliseconds since the start.
     pub full_until: u128,
@@ -139,7 +139,7 @@ pub struct Facts {
     pub audit_hangs: bool,
     /// The number of audit rows that hosts counted as lost, or that were not written yet when their process ended.
     pub uncounted: u64,
-    /// Whether a process died or was drained.
+    /// Whether a process died or was drained, or a drive did not end.
     pub deaths: bool,
     /// The secrets of all hosts.
     pub secrets: Vec<String>,

@@ -1,5 +1,5 @@
-//! A host that is written like a user's host. Only this file and its submodules call the SDK's gate and turns; `store.rs` wraps the SDK's stores, and
-//! `tools.rs` uses the macros.
+//! A host that is written like a user's host. This file and its submodules call the SDK's gate and turns, `store.rs` wraps the SDK's stores, and
+//! `tools.rs` uses the macros. The simulations of agents and of packs have hosts of their own.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};

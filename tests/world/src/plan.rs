@@ -232,7 +232,7 @@ pub enum What {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         stopped: bool,
     },
-    /// The user presses stop, which cancels all drives of a run.
+    /// The user presses stop, which cancels the newest drive of a run.
     Stop {
         /// The index of the run.
         run: usize,
@@ -349,15 +349,15 @@ pub enum What {
         /// The jump in milliseconds, forward or back.
         by: i64,
     },
-    /// The next operations with this name on a host's store fail.
+    /// The next operations with this name on a host's store have a fault.
     Store {
         /// The index of the host.
         host: usize,
         /// The operation, such as `ledger.begin`.
         op: String,
-        /// How the operation fails.
+        /// The fault of each operation.
         fault: Fault,
-        /// The number of operations that fail.
+        /// The number of operations that have the fault.
         #[serde(default = "once")]
         times: u32,
     },
@@ -469,7 +469,7 @@ impl What {
         }
     }
 
-    /// Simplifies the action: it happens on the first host, once, and does not end early.
+    /// Simplifies the action: it happens on the first host, once or for half of the duration, and does not end early.
     pub(crate) fn simplify(&mut self) {
         match self {
             Self::Drive {

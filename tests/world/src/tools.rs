@@ -1,4 +1,5 @@
-//! The tools of the simulated hosts. Each body records in the world when it begins, when its effect reaches the receiver and when it ends.
+//! The tools of the simulated hosts. Each body except that of `read_note` records in the world when it begins, when its effect reaches the receiver
+//! and when it ends.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -543,7 +543,7 @@ impl Process {
         .await
     }
 
-    /// Reads the stream of a run that continues.
+    /// Opens the stream of a run that continues.
     pub(crate) async fn follow(&self, conversation: &str) -> Begun {
         let path = format!("/chat/{conversation}/stream");
         let request = self.request("GET", &path, "ann-of-acme");
