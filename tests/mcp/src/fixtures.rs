@@ -47,7 +47,7 @@ pub(crate) fn custom_header() -> Tool {
     )
 }
 
-/// Returns the tools that `#[tool]` cannot express: they send requests to the client while they run, or strict modes refuse their schemas.
+/// Returns the tools that `#[tool]` cannot express: they send requests or logs to the client, or strict modes refuse their schemas.
 pub(crate) fn tools() -> Vec<Tool> {
     let mut tools = vec![
         plain("test_tool_with_logging", "Writes logs for the client"),

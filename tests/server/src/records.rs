@@ -1,4 +1,4 @@
-//! Records of a workspace: at least one row in every table that the API reads.
+//! Records of a workspace in most of the tables that the API reads. The catalogue of tools is not among them.
 
 use std::time::Duration;
 
