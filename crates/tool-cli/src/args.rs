@@ -87,6 +87,7 @@ pub(crate) enum Command {
     Effects(operate::Effects),
     Runs(operate::Runs),
     Plan(operate::Plan),
+    Memories(operate::Memories),
     Secrets(operate::Secrets),
     Switch(operate::SwitchTools),
     Import(Import),

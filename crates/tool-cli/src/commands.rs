@@ -79,6 +79,8 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         #[cfg(feature = "operate")]
         Command::Plan(words) => operate::plan::run(words, screen).await,
         #[cfg(feature = "operate")]
+        Command::Memories(words) => operate::memories::run(words, screen).await,
+        #[cfg(feature = "operate")]
         Command::Secrets(words) => operate::secrets::run(cli, words, screen).await,
         #[cfg(feature = "operate")]
         Command::Switch(words) => operate::switches::run(cli, words, screen).await,
@@ -88,6 +90,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         | Command::Effects(_)
         | Command::Runs(_)
         | Command::Plan(_)
+        | Command::Memories(_)
         | Command::Secrets(_)
         | Command::Switch(_) => Err(missing(
             "a command for operators",

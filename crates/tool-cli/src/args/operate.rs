@@ -306,6 +306,28 @@ pub(crate) enum PlanAction {
     },
 }
 
+/// Maintains the memories of a store.
+///
+/// The memories themselves are listed, corrected and deleted over the admin API.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Memories {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(subcommand)]
+    pub(crate) action: MemoriesAction,
+}
+
+/// An action on the memories of a store.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoriesAction {
+    /// Creates the indexes of pgvector that searches by meaning use, and removes those that are not needed any more.
+    ///
+    /// An index is created for each model with more than 20,000 embeddings in one scope. Run the command once a day, with a PostgreSQL user who owns
+    /// the tables. The host continues to work meanwhile.
+    Index,
+}
+
 /// Lists the secrets of a workspace without their values, and writes them.
 ///
 /// With `--store`, the keys of the vault are read from the environment variable `TOOL_SEAL_KEYS`, as by the host.
@@ -434,6 +456,7 @@ impl super::Command {
             Self::Effects(words) => Some(&words.target),
             Self::Runs(words) => Some(&words.target),
             Self::Plan(words) => Some(&words.target),
+            Self::Memories(words) => Some(&words.target),
             Self::Secrets(words) => Some(&words.target),
             Self::Switch(words) => Some(&words.target),
             _ => None,

@@ -1,11 +1,12 @@
-//! The commands for operators: `inbox`, `audit`, `effects`, `runs`, `plan`, `secrets` and `switch`.
+//! The commands for operators: `inbox`, `audit`, `effects`, `runs`, `plan`, `memories`, `secrets` and `switch`.
 //!
-//! Each command except `plan` is one request to the admin API: of a running host, or of a server in this process on the store of a host.
+//! Each command except `plan` and `memories` is one request to the admin API: of a running host, or of a server in this process on the store of a host.
 
 mod api;
 pub(super) mod audit;
 pub(super) mod effects;
 pub(super) mod inbox;
+pub(super) mod memories;
 pub(super) mod plan;
 mod rows;
 pub(super) mod runs;

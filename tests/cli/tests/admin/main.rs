@@ -6,6 +6,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[cfg(unix)]
+mod memories;
 mod operate;
 mod plan;
 
@@ -500,6 +502,22 @@ fn main() -> ExitCode {
         operate::wrong_targets_are_refused();
         Ok(())
     });
+    #[cfg(unix)]
+    {
+        suite = suite
+            .case(
+                "memories_are_indexed_with_pgvector",
+                memories::index_is_created_with_pgvector,
+            )
+            .case(
+                "missing_pgvector_is_reported",
+                memories::missing_pgvector_is_reported,
+            )
+            .case("memories_are_indexed_only_in_postgresql", || {
+                memories::other_targets_are_refused();
+                Ok(())
+            });
+    }
     for (name, store) in [("sqlite", Store::Sqlite), ("postgres", Store::Postgres)] {
         suite = suite
             .case(&format!("calls_are_read_and_stopped::{name}"), move || {
