@@ -87,7 +87,7 @@ fn default_features_build_only_the_file_pack() {
     assert_ne!(tree("tool-std", Some("fs,web")), tree("tool-std", None));
 }
 
-/// Returns the features of `tool-std`, sorted.
+/// Returns the features of `tool-std` except `default`, sorted.
 fn features() -> Vec<String> {
     let metadata = tool_tests::cargo::command()
         .args(["metadata", "--no-deps", "--offline"])

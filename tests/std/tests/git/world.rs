@@ -180,7 +180,7 @@ pub(crate) async fn clone(cx: &ToolContext, repo: &str) -> PathBuf {
     PathBuf::from(output(&result)["path"].as_str().unwrap())
 }
 
-/// Lists every file below a folder with its mode.
+/// Lists every file and folder below a folder with its mode.
 pub(crate) fn tree(folder: &Path) -> BTreeMap<PathBuf, u32> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];

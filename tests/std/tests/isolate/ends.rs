@@ -8,7 +8,7 @@ use tool_std::isolate::{Cause, Exit, IsolateError, Isolation, Keep, Mechanism};
 use crate::mark::Mark;
 use crate::support::{bare, isolation, run, sh};
 
-/// Returns a script that starts a process with its own session and group and without pipes, whose parent exits.
+/// Returns a script that starts two processes with a session and a group of their own and without pipes. Their parent exits.
 fn daemon(mark: &Mark) -> String {
     format!(
         "setsid sh -c 'sleep {0} & exec sleep {0}' </dev/null >/dev/null 2>&1 &",

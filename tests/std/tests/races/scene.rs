@@ -151,7 +151,7 @@ impl Scene {
     }
 }
 
-/// Returns every tool except `git_push`, which needs an approval, so the tests call its body directly.
+/// Returns the tools for files, commands, git and HTTP. `git_push` is left out, because it needs an approval; the tests call its body directly.
 fn tools() -> Toolset {
     Registry::builder()
         .tool::<read_file>()

@@ -126,7 +126,7 @@ fn exchange(swaps: &[Swap], stop: &AtomicBool, count: &AtomicUsize) {
     }
 }
 
-/// Calls one tool the given number of times while the names are exchanged.
+/// Calls one tool once for each round, and at least twice, while the names are exchanged.
 async fn beside(
     scene: &Arc<Scene>,
     swaps: &[Swap],

@@ -86,7 +86,7 @@ pub(crate) fn id(name: &str) -> TaskId {
     TaskId::new(&Workspace::new("acme"), name).unwrap()
 }
 
-/// Returns an enabled task that is due from now on.
+/// Returns an enabled task that is due at its first due time after now.
 pub(crate) fn task(name: &str, timing: TaskTiming) -> NewTask {
     let now = Timestamp::now();
     NewTask {

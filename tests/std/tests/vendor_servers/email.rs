@@ -63,7 +63,7 @@ impl Smtp {
         })
     }
 
-    /// Returns settings for this server, without encryption.
+    /// Returns settings for this server, with TLS from the beginning of the connection. The client trusts the certificate of the server.
     fn settings(&self) -> Email {
         let email = Email::relay("localhost", "Support <support@example.com>").unwrap();
         email

@@ -125,7 +125,7 @@ async fn round(death: Death, script: u64, template: &Path, counts: &Mutex<Counts
     true
 }
 
-/// Kills a script at its first point, at its second point, and so on, until a run of the script ends before the point.
+/// Kills a script at the point `first` and at every `step`-th point after it, until a run of the script ends before the point.
 fn at_every_point(first: Death, step: usize, script: u64, template: &Path, counts: &Mutex<Counts>) {
     let next = AtomicUsize::new(first.number);
     std::thread::scope(|scope| {

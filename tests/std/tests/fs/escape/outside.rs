@@ -109,7 +109,7 @@ impl Outside {
     }
 }
 
-/// Returns the state of every file in a folder.
+/// Returns the state of every entry of a folder.
 fn state(folder: &Path) -> Vec<(PathBuf, State)> {
     let entries = fs::read_dir(folder)
         .unwrap()

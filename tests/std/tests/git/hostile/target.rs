@@ -75,7 +75,7 @@ impl Target {
         fs::write(config, format!("{before}{text}")).unwrap();
     }
 
-    /// Calls every tool of the pack once and returns the results.
+    /// Calls every tool of the pack except `git_clone`, and returns the results.
     pub(crate) async fn everything(&self) -> Vec<(&'static str, Result<Value, String>)> {
         let path = self.clone.display().to_string();
         let mut said = Vec::new();
