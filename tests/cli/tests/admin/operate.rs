@@ -110,7 +110,7 @@ fn stored(url: &str, name: &str, seals: bool) -> Sample {
     })
 }
 
-/// Runs every command for operators, except `plan`, on the records of a workspace.
+/// Runs every command for operators, except `plan` and `memories`, on the records of a workspace.
 fn commands(target: &Target, sample: &Sample) {
     inbox(target, sample);
     audit(target, sample);

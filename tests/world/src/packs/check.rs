@@ -47,7 +47,7 @@ async fn runs(shared: &Shared, task: &tool_core::store::TaskId) -> Vec<TaskRun> 
     read.await.unwrap_or_default()
 }
 
-/// Checks that a conversation has at most one active run, and that each replaced run has a successor.
+/// Checks that a conversation has at most one active run, and that a run that replaces another is the recorded successor of that aborted run.
 pub(super) async fn active_plans(shared: &Shared, world: &World, who: &User) {
     let Some(thread) = thread(who) else { return };
     let rows = plans(shared, thread).await;

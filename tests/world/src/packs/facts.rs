@@ -78,7 +78,7 @@ pub(super) fn text((tenant, agent, topic): &Text) -> String {
     format!("Topic{topic} is known in {tenant} to {agent}.")
 }
 
-/// Returns the workspace and the agent of a text, which is in lower case.
+/// Returns the workspace and the agent that a text names. The text is in lower case.
 pub(super) fn scope_of(text: &str) -> Option<(&str, &str)> {
     let (_, scope) = text.split_once(" is known in ")?;
     let (tenant, agent) = scope.split_once(" to ")?;

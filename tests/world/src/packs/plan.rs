@@ -30,7 +30,7 @@ impl Plan {
         text
     }
 
-    /// Returns whether a clock or an operation of a store fails, so that a process can lose a claim while it lives.
+    /// Returns whether a clock jumps or an operation of a store has a fault, so that a process can lose a claim while it lives.
     pub(super) fn has_faults(&self) -> bool {
         let mut actions = self.actions.iter();
         actions.any(|action| match &action.what {

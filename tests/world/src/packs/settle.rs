@@ -40,7 +40,7 @@ impl Running<'_> {
         self.kill(0);
     }
 
-    /// Returns one user of each conversation.
+    /// Returns the user `olga` in each conversation.
     pub(super) fn users(&self) -> BTreeSet<User> {
         let users = self
             .plan
