@@ -147,6 +147,9 @@ async fn in_memory_stores_are_separate_and_not_durable() {
     one.write(vec![audit("a")]).await.unwrap();
     assert_eq!(exported(&one.clone()).await, [audit("a")]);
     assert_eq!(exported(&two).await, []);
+    // A new store copies the tables of the first store, but no rows.
+    let three = SqliteStore::in_memory().await.unwrap();
+    assert_eq!(exported(&three).await, []);
     assert!(!ApprovalStore::is_durable(&two) && !EffectLedger::is_durable(&two));
 }
 

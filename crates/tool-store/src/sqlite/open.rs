@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::env;
@@ -10,7 +10,8 @@ use crate::sql::contents::Contents;
 use crate::store::StoreError;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteOwnedBuf, SqlitePoolOptions,
+    SqliteSynchronous,
 };
 use sqlx::{ConnectOptions, Connection, Executor as _, SqlSafeStr};
 
@@ -106,7 +107,7 @@ impl SqliteStore {
         })
     }
 
-    /// Opens a database in memory, for tests. It lives as long as the store and its clones.
+    /// Opens a database in memory, for tests. It lives as long as the store and its clones, and may have 1 GiB.
     pub async fn in_memory() -> Result<Self, OpenError> {
         let name = "sqlite::memory:";
         let pool = SqlitePoolOptions::new()
@@ -119,7 +120,7 @@ impl SqliteStore {
             .map_err(|cause| unopenable(name, cause))?;
         let connection = pool.acquire().await;
         let mut connection = connection.map_err(|cause| unopenable(name, cause))?;
-        migrate(&mut connection, name).await?;
+        migrate_in_memory(&mut connection, name).await?;
         Ok(Self {
             writer: Writer::memory(pool.clone(), 2 * PATIENCE),
             readers: pool,
@@ -133,6 +134,31 @@ impl SqliteStore {
         self.readers.close().await;
         self.writer.close().await;
     }
+}
+
+/// The image of an empty database with all migrations.
+static MIGRATED: OnceLock<Box<[u8]>> = OnceLock::new();
+
+/// Fills a new database in memory with the tables of this version. The first call in a process applies the migrations, and the other calls copy its
+/// result, because applying the migrations takes 50 ms, and the tests of a host open thousands of databases.
+async fn migrate_in_memory(
+    connection: &mut SqliteConnection,
+    location: &str,
+) -> Result<(), OpenError> {
+    let failed = |cause| unopenable(location, cause);
+    let Some(image) = MIGRATED.get() else {
+        migrate(connection, location).await?;
+        let image = connection.serialize(None).await.map_err(failed)?;
+        // Another task may have set the image in the meantime.
+        let _ = MIGRATED.set(Box::from(&*image));
+        return Ok(());
+    };
+    let image = SqliteOwnedBuf::try_from(&**image).map_err(failed)?;
+    let copied = connection.deserialize(None, image, false).await;
+    copied.map_err(failed)?;
+    // SQLite connects the copy as a new database, to which the settings of the earlier one do not apply.
+    let set = connection.execute("PRAGMA secure_delete = ON").await;
+    set.map(drop).map_err(failed)
 }
 
 /// Applies the missing migrations under the write lock, so that only one process migrates at a time. sqlx's migrator does not lock SQLite

@@ -501,13 +501,31 @@ async fn rows_without_a_key_are_found_by_an_index() {
     assert!(plan.contains("approval_without_key"), "{plan}");
 }
 
+/// Returns the value of a pragma on the connection of the writer, or on a connection of the readers.
+async fn pragma(store: &SqliteStore, pragma: &str, writes: bool) -> String {
+    let sql = if pragma == "busy_timeout" {
+        AssertSqlSafe("SELECT CAST(timeout AS TEXT) FROM pragma_busy_timeout".to_owned())
+    } else {
+        AssertSqlSafe(format!(
+            "SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}"
+        ))
+    };
+    let query = sqlx::query_scalar(sql);
+    if writes {
+        let fetched = store.change(|db| Box::pin(async move { Ok(query.fetch_one(db).await?) }));
+        fetched.await.unwrap()
+    } else {
+        query.fetch_one(&store.readers).await.unwrap()
+    }
+}
+
 #[tokio::test]
 async fn every_connection_has_the_configured_pragmas() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(folder.path().join("state.db"))
         .await
         .unwrap();
-    for (pragma, value) in [
+    for (name, value) in [
         ("synchronous", "2"),
         ("foreign_keys", "1"),
         ("secure_delete", "1"),
@@ -515,23 +533,23 @@ async fn every_connection_has_the_configured_pragmas() {
         ("busy_timeout", "30000"),
     ] {
         for writes in [true, false] {
-            let sql = AssertSqlSafe(format!(
-                "SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}"
-            ));
-            let sql = if pragma == "busy_timeout" {
-                AssertSqlSafe("SELECT CAST(timeout AS TEXT) FROM pragma_busy_timeout".to_owned())
-            } else {
-                sql
-            };
-            let query = sqlx::query_scalar(sql);
-            let found: String = if writes {
-                let fetched =
-                    store.change(|db| Box::pin(async move { Ok(query.fetch_one(db).await?) }));
-                fetched.await.unwrap()
-            } else {
-                query.fetch_one(&store.readers).await.unwrap()
-            };
-            assert_eq!(found, value, "{pragma}");
+            assert_eq!(pragma(&store, name, writes).await, value, "{name}");
+        }
+    }
+}
+
+// The second database is a copy of the first one.
+#[tokio::test]
+async fn every_database_in_memory_has_the_configured_pragmas() {
+    for _ in 0..2 {
+        let store = SqliteStore::in_memory().await.unwrap();
+        for (name, value) in [
+            ("foreign_keys", "1"),
+            ("secure_delete", "1"),
+            ("journal_mode", "memory"),
+            ("busy_timeout", "30000"),
+        ] {
+            assert_eq!(pragma(&store, name, true).await, value, "{name}");
         }
     }
 }
