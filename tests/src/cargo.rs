@@ -11,8 +11,8 @@ pub fn command() -> Command {
 
 /// Removes the variables that cargo sets for a test, because the cargo that the command runs must reuse the output of builds in a shell.
 ///
-/// The build script of `ring` depends on `CARGO_MANIFEST_DIR` and `CARGO_PKG_NAME`. With other values, cargo builds `ring` and the 30 crates above it
-/// again, and the next build in a shell builds them once more.
+/// The build script of `ring` depends on `CARGO_MANIFEST_DIR` and `CARGO_PKG_NAME`. With other values, cargo builds `ring` and the crates above it,
+/// such as `rustls`, `sqlx` and `tool-store`, again, and the next build in a shell builds them once more.
 pub fn remove_variables(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(is_of_the_outer_cargo) {
