@@ -155,14 +155,14 @@ tests! {
     async fn erasure_ends_runs_in_progress(store: impl ThreadStore + RunStore + Maintenance) {
         let (acme, t) = (acme(), thread("t"));
         // Without a journal, the store has no fence, and the driver reads its run before it writes.
-        let write = async |batch: Batch| match RunStore::journal(&store) {
-            Some(journal) => journal.write(batch).await.map(drop),
-            None => {
-                let fence = batch.fence.unwrap();
-                let row = store.get_run(&fence.id).await?.unwrap();
-                fence.check(Some((row.id.number(), &*row.owner)))?;
-                store.append(batch.message.unwrap()).await.map(drop)
+        let write = async |batch: Batch| {
+            if let Some(journal) = RunStore::journal(&store) {
+                return journal.write(batch).await.map(drop);
             }
+            let fence = batch.fence.unwrap();
+            let row = store.get_run(&fence.id).await?.unwrap();
+            fence.check(Some((row.id.number(), &*row.owner)))?;
+            store.append(batch.message.unwrap()).await.map(drop)
         };
         let user = Erasure::Principal { workspace: &acme, principal: "ann" };
         for (number, of) in [(1, user), (2, Erasure::Thread(&t))] {
