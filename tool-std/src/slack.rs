@@ -66,8 +66,8 @@ impl Slack {
         self
     }
 
-    /// Allows these channels only. The text that a call names must be on the list, ignoring case: if the list has the name `#deployments`, the id of
-    /// this channel is refused.
+    /// Allows these channels only. The argument `channel` of a call must be on the list, ignoring case: if the list has the name `#deployments`, the id
+    /// of this channel is refused.
     pub fn channels<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.channels = Some(names.into_iter().map(Into::into).collect());
         self

@@ -204,7 +204,7 @@ pub enum FileState {
     Copied,
     /// The type changed, between a file and a link.
     TypeChanged,
-    /// Two sides of a merge differ.
+    /// The file has a merge conflict.
     Unmerged,
     /// Git does not track the file.
     Untracked,

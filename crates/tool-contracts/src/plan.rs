@@ -107,7 +107,7 @@ pub struct PlanDraft {
     /// The nodes of the graph.
     #[cfg_attr(feature = "schema", schema(max_items = 100))]
     pub nodes: Vec<PlanNode>,
-    /// The edges: the node `to` comes after the node `from`. There may be no cycle.
+    /// The edges: the node `to` comes after the node `from`. Cycles are not allowed.
     #[cfg_attr(feature = "schema", schema(max_items = 400))]
     pub edges: Vec<PlanEdge>,
     /// The ids of the nodes that begin: all nodes without an edge to them.
@@ -148,7 +148,7 @@ pub struct PlanNode {
     /// How to do the work.
     #[cfg_attr(feature = "schema", schema(length = 0..=4000))]
     pub instructions: String,
-    /// The id of the schema of the output; null if the output is free.
+    /// The id of the schema of the output; null if the output has no schema.
     pub output_schema_ref: Option<String>,
     /// The artifacts that the owner has to submit.
     #[cfg_attr(feature = "schema", schema(max_items = 20))]
@@ -328,7 +328,7 @@ pub struct NodeWork {
     pub objective: String,
     /// How to do the work.
     pub instructions: String,
-    /// When the work is good.
+    /// The criteria of good work.
     pub success_criteria: Vec<String>,
     /// The names of the artifacts that are required.
     pub required_artifacts: Vec<String>,

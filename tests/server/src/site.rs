@@ -24,7 +24,7 @@ use tool_store::{PostgresStore, SqliteStore};
 /// Picks a color for a thing.
 #[tool(read_only)]
 pub fn pick_color(
-    /// The thing.
+    /// The thing to pick a color for.
     thing: String,
 ) -> String {
     format!("{thing} is red")

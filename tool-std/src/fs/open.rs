@@ -237,7 +237,7 @@ fn reading() -> OpenOptions {
 }
 
 /// Opens a file that a walk found, without following a link at its end. Returns `None` if the entry is not a regular file any more, or if the host
-/// does not allow files of its kind.
+/// does not allow the file because it has several hard links or is on a different file system.
 pub(super) fn walked(home: &Home<'_>, path: &str) -> io::Result<Option<(File, Facts)>> {
     let mut options = reading();
     options.follow(FollowSymlinks::No);

@@ -79,7 +79,7 @@ pub struct UserAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// Two questions, two options of a question, or two answers have the same id.
+    /// Two questions, two options of a question, or two answers have the same id, or an answer chooses one option twice.
     #[error("the id `{0}` occurs twice: give each question, option and answer its own id")]
     Twice(String),
     /// A question has no options and allows no text, so it cannot be answered.
@@ -136,8 +136,8 @@ impl UserQuestions {
         Ok(())
     }
 
-    /// Checks answers against these questions. An interface that calls this before it supplies the answers can let the user correct them; answers that are
-    /// supplied without this check are checked as well, and the model then reads the error.
+    /// Checks answers against these questions. An interface that calls this before it supplies the answers can let the user correct them. Answers are
+    /// checked again when they are supplied; if they do not fit the questions, the model reads the error in place of the answers.
     ///
     /// ```
     /// use tool_std::human::{AnswerError, AnswerState, QuestionOption, UserAnswer, UserAnswers, UserQuestion, UserQuestions};
@@ -270,7 +270,7 @@ pub fn ask_user() -> DynamicTool {
         .client_check(FitsQuestions)
 }
 
-/// Checks questions, and answers against their questions.
+/// The check of the tool `ask_user`: it checks the questions before the client gets them, and the answers when the client supplies them.
 struct FitsQuestions;
 
 impl ClientCheck for FitsQuestions {

@@ -21,7 +21,7 @@ pub struct PlanDraft {
     /// The nodes of the graph.
     #[schema(max_items = 100)]
     pub nodes: Vec<PlanNode>,
-    /// The edges: the node `to` comes after the node `from`. There may be no cycle.
+    /// The edges: the node `to` comes after the node `from`. Cycles are not allowed.
     #[schema(max_items = 400)]
     pub edges: Vec<PlanEdge>,
     /// The ids of the nodes that begin: all nodes without an edge to them.
@@ -60,12 +60,12 @@ pub struct PlanNode {
     /// How to do the work.
     #[schema(length = 0..=4000)]
     pub instructions: String,
-    /// The id of the schema of the output; null if the output is free.
+    /// The id of the schema of the output; null if the output has no schema.
     pub output_schema_ref: Option<String>,
     /// The artifacts that the owner has to submit.
     #[schema(max_items = 20)]
     pub deliverables: Vec<Deliverable>,
-    /// When the work is good, in words for the owner.
+    /// The criteria of good work, as texts for the owner.
     #[schema(max_items = 20)]
     pub success_criteria: Vec<String>,
     /// Conditions on the output, which are checked when it is submitted.

@@ -61,7 +61,7 @@ pub struct NodeWork {
     pub objective: String,
     /// How to do the work.
     pub instructions: String,
-    /// When the work is good.
+    /// The criteria of good work.
     pub success_criteria: Vec<String>,
     /// The names of the artifacts that are required.
     pub required_artifacts: Vec<String>,

@@ -24,8 +24,8 @@ pub struct ModelError {
     pub code: Option<String>,
     /// A description of the failure: the provider's message, or a text of this crate.
     pub message: String,
-    /// The wait before another request that the provider requested, or that an exhausted [shared limit](super::HttpModelBuilder::shared_limits)
-    /// requires. [`soonest`](Self::soonest) returns the shortest wait of the whole chain.
+    /// The minimum wait before the next request, if the provider requested one or an exhausted
+    /// [shared limit](super::HttpModelBuilder::shared_limits) requires one. [`soonest`](Self::soonest) returns the shortest wait of the whole chain.
     pub retry_after: Option<Duration>,
     /// The wait after which the run can continue: the shortest wait of the chain that does not fit into the [budget](super::Retry::budget) or the
     /// deadline, if no model answered. The error of the agent loop is then of the kind `Pending`, which suspends the run
@@ -56,7 +56,7 @@ pub struct FailedModel {
     pub code: Option<String>,
     /// A description of the failure: the provider's message, or a text of this crate.
     pub message: String,
-    /// The wait before another request that the provider requested, or that a shared limit requires.
+    /// The minimum wait before the next request, if the provider requested one or an exhausted shared limit requires one.
     pub retry_after: Option<Duration>,
     /// The number of attempts at this model; 0 if it was skipped because of a wait.
     pub attempts: u32,

@@ -295,7 +295,7 @@ impl HttpModel {
             });
             if !again {
                 let next = error.kind.allows_fallback() && !refused;
-                // If the wait fits, the retries ended only because the maximum number of attempts was reached.
+                // If the wait fits, the retries ended for a different reason, such as the maximum number of attempts.
                 let asked = error.retry_after;
                 let rests = transient && asked.is_some_and(|asked| !fits(asked, *budget));
                 return Err(GivenUp { error, next, rests });

@@ -414,7 +414,7 @@ impl AgentRuntime {
         result
     }
 
-    /// Stores the results of calls that a client would have to run.
+    /// Stores the error results of calls of client tools: a child thread has no client.
     pub(super) async fn supply(
         &self,
         run: &Arc<Run>,
@@ -541,7 +541,7 @@ async fn copied(
     Ok((new, skipped))
 }
 
-/// Copies the files that the texts of a value name.
+/// Copies the files whose paths are in the texts of a value, and replaces the paths with the paths of the copies.
 fn copy_in_value<'a>(
     from: &'a ThreadFiles,
     to: &'a ThreadFiles,

@@ -256,7 +256,7 @@ impl Run {
         self.show(&event);
     }
 
-    /// Passes an event on, and stores it even if the run has ended: a child thread began or ended.
+    /// Passes on the event that a child thread began or ended, and stores it even if this run has ended.
     pub(super) async fn emit_of_child(&self, kind: AgentEventKind) {
         if !self.is_observed() {
             return;

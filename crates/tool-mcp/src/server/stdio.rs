@@ -19,7 +19,7 @@ use super::{Composed, verbatim};
 
 /// Maximum length of a line in bytes.
 const LONGEST: usize = 16 * 1024 * 1024;
-/// Maximum number of bytes that are collected before a write.
+/// Size of the read buffer, and the number of bytes from which no further line is added to a write.
 const GATHERED: usize = 64 * 1024;
 /// Maximum number of bytes that the client has not read. Above this number, no further message is read or sent. The limit allows 20,000 short
 /// responses, so that a client may write all its requests before it reads the first response.

@@ -31,7 +31,7 @@ fn new(conversation: &str) -> NewWork {
     }
 }
 
-/// Returns a claim of the agent `chief`.
+/// Returns a claim of the worker `w1` for the threads of the agent `chief`.
 fn claim(now: i64) -> WorkClaim {
     WorkClaim {
         agents: vec![chief()],
@@ -125,7 +125,7 @@ tests! {
         assert_eq!(get(&store, "c").await, None);
     }
 
-    // A thread is stored once, in every state. Each queueing replaces the agent, the user and the facts.
+    // A thread has one row, whatever the state of the row is. Each queueing replaces the agent, the user and the facts.
     #[test]
     async fn queueing_is_idempotent(store: impl WorkStore) {
         queue(&store, NewWork { delay: LEASE, ..new("a") }).await;

@@ -138,8 +138,8 @@ async fn tool_list_and_messages_are_stable_while_a_tool_is_disabled() {
     }
 }
 
-// M11: a tool that was never offered is announced in the conversation if the provider supports this, otherwise appended to the list, which
-// is reported
+// M11: a tool that was never offered is announced in the conversation if the provider supports this, otherwise it is
+// appended to the list, and `keeps_prefix` returns false
 #[test]
 fn new_tool_is_announced_or_appended_to_the_list() {
     let (registry, cx) = (registry(), ToolContext::anonymous());
@@ -220,7 +220,7 @@ fn offer_without_tools_keeps_the_list_and_forbids_calls() {
     }
 }
 
-// A changed definition under the same name makes a new list, which is reported.
+// If the definition of a tool changes, the list is built again, and `keeps_prefix` returns false.
 #[test]
 fn a_changed_definition_begins_a_new_list() {
     let tool = |description: &str| {
