@@ -79,9 +79,17 @@ pub struct UserAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// Two questions, two options of a question, or two answers have the same id, or an answer chooses one option twice.
+    /// Two questions or two answers have the same id, or two options of a question have the same label.
     #[error("the id `{0}` occurs twice: give each question, option and answer its own id")]
     Twice(String),
+    /// An answer chooses one option twice.
+    #[error("the answer to `{question}` chooses `{option}` twice: name each chosen option once")]
+    ChosenTwice {
+        /// The id of the question.
+        question: String,
+        /// The label of the option.
+        option: String,
+    },
     /// A question has no options and allows no text, so it cannot be answered.
     #[error(
         "the question `{0}` has no options and allows no text: add options, or set `allow_free_text`"
@@ -194,7 +202,10 @@ impl UserQuestion {
                 });
             }
             if !chosen.insert(label) {
-                return Err(AnswerError::Twice(label.clone()));
+                return Err(AnswerError::ChosenTwice {
+                    question: self.id.clone(),
+                    option: label.clone(),
+                });
             }
         }
         if chosen.len() > 1 && !self.multi_select {

@@ -191,7 +191,10 @@ async fn answers_that_do_not_fit_are_refused() {
         ),
         (
             answers([answer("color", &["red", "red"], None), size()]),
-            AnswerError::Twice(id("red")),
+            AnswerError::ChosenTwice {
+                question: id("color"),
+                option: id("red"),
+            },
         ),
         (
             answers([red(), red(), size()]),
