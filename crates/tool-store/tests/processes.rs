@@ -295,7 +295,7 @@ async fn killed_process_leaves_no_partial_writes() {
     assert!(told.len() >= 8 * 3);
 }
 
-// Issue 16: processes that take units of one limit at the same time never exceed it together.
+// Processes that take units of one limit at the same time never exceed it together.
 #[tokio::test]
 async fn processes_together_do_not_exceed_a_limit() {
     let (_folder, file) = folder();
@@ -303,7 +303,7 @@ async fn processes_together_do_not_exceed_a_limit() {
     limits::check_units(&lines, u32::try_from(PROCESSES).unwrap());
 }
 
-// Issue 16: the permits of a killed process are released within one lease.
+// The permits of a killed process are released within one lease.
 #[tokio::test]
 async fn permits_of_a_killed_process_return() {
     let (_folder, file) = folder();
@@ -318,7 +318,7 @@ async fn permits_of_a_killed_process_return() {
     limits::killed_process_returns_its_permits(&store, kill).await;
 }
 
-// Issue 17, part 3: if a process is killed while it indexes a document, another process takes the document over when the lease expires, and finishes it.
+// If a process is killed while it indexes a document, another process takes the document over when the lease expires, and finishes it.
 #[tokio::test]
 async fn index_of_a_killed_process_is_taken_over() {
     let (_folder, file) = folder();

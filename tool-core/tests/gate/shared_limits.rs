@@ -59,7 +59,7 @@ async fn counted(tools: &Toolset, cx: &ToolContext) -> Option<ErrorKind> {
     kind(&tools.call(call, cx).await)
 }
 
-// Issue 16: a quota holds over two processes, separately for each tenant, and a call that exceeds it gets the time to wait.
+// A quota holds over two processes, separately for each tenant, and a call that exceeds it gets the time to wait.
 #[tokio::test]
 async fn quota_holds_over_processes() {
     let store = MemoryStore::default();
@@ -226,7 +226,7 @@ fn paying(store: &MemoryStore, limits: SharedLimits) -> (Toolset, Turns) {
     (tools, Turns::new(store.clone()))
 }
 
-// Issue 16: if a limit is exhausted, the run of a conversation is suspended with the time at which it may continue. The call is made once.
+// If a limit is exhausted, the run of a conversation is suspended with the time at which it may continue. The call is made once.
 #[tokio::test]
 async fn exhausted_limit_suspends_the_run() {
     let store = MemoryStore::default();

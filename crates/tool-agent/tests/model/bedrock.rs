@@ -288,7 +288,7 @@ async fn request_to_an_inference_profile_is_signed() {
     assert_eq!(received.header("x-amz-security-token"), None);
 }
 
-// Issue 16: prompt-cache markers where the wire has them. Converse has blocks `cachePoint` of the type `default`, with the optional key `ttl` (`5m`, the
+// Prompt-cache markers where the wire has them. Converse has blocks `cachePoint` of the type `default`, with the optional key `ttl` (`5m`, the
 // default, or `1h`), at most 4 in a request. Amazon Nova refuses them among the tools, and reads only prefixes that end at a block.
 #[tokio::test]
 async fn cache_points_follow_the_system_prompt_and_the_last_two_messages_of_the_user() {

@@ -26,7 +26,7 @@ fn model(server: &StandIn, store: &MemoryStore, limit: Limit, budget: Duration) 
     builder.shared_limits(limits(store, limit)).build().unwrap()
 }
 
-// Issue 16: if the limit is exhausted and the wait is too long for the step, no request is sent and the run is suspended for the wait.
+// If the limit is exhausted and the wait is too long for the step, no request is sent and the run is suspended for the wait.
 #[tokio::test]
 async fn exhausted_limit_suspends_the_run() {
     let (server, store) = (answering().await, MemoryStore::default());

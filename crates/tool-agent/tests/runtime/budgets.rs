@@ -233,7 +233,7 @@ impl Model for Broken {
     }
 }
 
-// Issue 16: a failed request of an agent of the runtime keeps its reservation if its tokens are not known.
+// A failed request of an agent of the runtime keeps its reservation if its tokens are not known.
 #[tokio::test]
 async fn failed_request_of_an_agent_keeps_its_reservation() {
     let host = Host::new();

@@ -79,7 +79,7 @@ fn main_thread() -> ThreadId {
     ThreadId::new("acme", "main").unwrap()
 }
 
-// Issue 16: at the end of its time, a run ends in the middle of a request. The next message of the user begins a new time.
+// At the end of its time, a run ends in the middle of a request. The next message of the user begins a new time.
 #[tokio::test]
 async fn run_ends_at_its_limit_on_time() {
     let host = Host::new();

@@ -211,7 +211,7 @@ async fn sent<S: Place + LimitStore>(
     (calls, began)
 }
 
-// Issue 16: a quota of two workers counts the calls of both together. The seventh call is in the third window.
+// A quota of two workers counts the calls of both together. The seventh call is in the third window.
 async fn quota<S: Place + LimitStore>(store: S) {
     let (calls, began) = sent(store, Limit::quota(3, WINDOW), 8).await;
     let names: Vec<&str> = calls.began.iter().map(|(name, _)| *name).collect();
@@ -222,13 +222,13 @@ async fn quota<S: Place + LimitStore>(store: S) {
     assert!(calls.began[6].1 - began >= 2 * WINDOW);
 }
 
-// Issue 16: while a call of one worker runs, no call of the other worker begins.
+// While a call of one worker runs, no call of the other worker begins.
 async fn at_once<S: Place + LimitStore>(store: S) {
     let (calls, _) = sent(store, Limit::at_once(1), 4).await;
     assert_eq!(calls.most, 1);
 }
 
-// Issue 16: the models of two workers share a quota of requests. The fifth request is in the third window.
+// The models of two workers share a quota of requests. The fifth request is in the third window.
 async fn requests<S: Place + LimitStore>(store: S) {
     let both = Arc::new(Barrier::new(2));
     let answer = events([

@@ -107,7 +107,7 @@ fn zeros(times: usize) -> Vec<u8> {
     stream
 }
 
-// Issue 17, part 3: the text of a PDF is found, and `get_knowledge` returns the text.
+// The text of a PDF is found, and `get_knowledge` returns the text.
 #[tokio::test]
 async fn text_of_a_pdf_is_found() {
     let desk = Desk::new();
@@ -134,7 +134,7 @@ async fn text_of_a_pdf_is_found() {
     assert!(error.contains("is not a text"), "{error}");
 }
 
-// Issue 17, part 3: the text of a compressed PDF is read.
+// The text of a compressed PDF is read.
 #[tokio::test]
 async fn compressed_pdf_is_read() {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
@@ -147,7 +147,7 @@ async fn compressed_pdf_is_read() {
     assert_eq!(text, Some("compressed"), "{read}");
 }
 
-// Issue 17, part 3: encrypted, scanned and damaged files have their own errors.
+// Encrypted, scanned and damaged files have their own errors.
 #[tokio::test]
 async fn pdf_without_a_text_has_a_named_error() {
     let key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -173,7 +173,7 @@ async fn pdf_without_a_text_has_a_named_error() {
     }
 }
 
-// Issue 17, part 3: a stream that decompresses to 2 GiB ends only the child process, within its memory.
+// A stream that decompresses to 2 GiB ends only the child process, within its memory.
 #[tokio::test]
 async fn pdf_bomb_has_a_named_error() {
     let bomb = pdf(&zeros(64), "/Filter /FlateDecode");
@@ -192,7 +192,7 @@ async fn pdf_bomb_has_a_named_error() {
     assert_eq!(desk.search("warranty").await, ["terms.pdf"]);
 }
 
-// Issue 17, part 3: reading a PDF stops at the time limit.
+// Reading a PDF stops at the time limit.
 #[tokio::test]
 async fn slow_pdf_has_a_named_error() {
     let desk = Desk::new();
@@ -221,7 +221,7 @@ async fn pdf_waits_for_a_host_with_a_sandbox() {
     assert_eq!(desk.get("terms.pdf").await["status"], "pending");
 }
 
-// Issue 17, part 3: HTML is indexed as Markdown, without scripts and navigation, and `get_knowledge` returns the HTML as it was written.
+// HTML is indexed as Markdown, without scripts and navigation, and `get_knowledge` returns the HTML as it was written.
 #[tokio::test]
 async fn html_is_indexed_as_text() {
     let desk = Desk::new();

@@ -107,7 +107,7 @@ fn kind(result: &CallResult) -> ErrorKind {
     result.error().unwrap().kind()
 }
 
-// Issue 17: a message arrives with its recipients, subject and text.
+// A message arrives with its recipients, subject and text.
 pub(crate) async fn message_arrives_unchanged_case() -> Ran {
     let mut smtp = Smtp::start("plain", false)?;
     let email = smtp.settings().unencrypted().port(smtp.port);
@@ -162,7 +162,7 @@ fn parse(content: &str) -> Result<Value, Missing> {
     Ok(serde_json::from_slice(&done.stdout).unwrap())
 }
 
-// Issue 17: the connection is encrypted, and the login is sent over an encrypted connection only.
+// The connection is encrypted, and the login is sent over an encrypted connection only.
 pub(crate) async fn login_is_sent_over_tls_only_case() -> Ran {
     for mode in ["tls", "starttls"] {
         // With TLS from the start, aiosmtpd does not know that the connection is encrypted, so only STARTTLS is combined with a login.
@@ -215,7 +215,7 @@ pub(crate) async fn login_is_sent_over_tls_only_case() -> Ran {
     Ok(())
 }
 
-// Issue 17: two instances send messages to one server with their own logins.
+// Two instances send messages to one server with their own logins.
 pub(crate) async fn each_instance_uses_its_own_login_case() -> Ran {
     let smtp = Smtp::start("starttls", true)?;
     let email = smtp.settings().start_tls().port(smtp.port);
@@ -237,7 +237,7 @@ pub(crate) async fn each_instance_uses_its_own_login_case() -> Ran {
     Ok(())
 }
 
-// Issue 17: faults of the server are reported at each step.
+// Faults of the server are reported at each step.
 pub(crate) async fn faults_of_the_server_are_reported_case() -> Ran {
     let smtp = Smtp::start("plain", false)?;
     let email = smtp.settings().unencrypted().port(smtp.port);

@@ -14,7 +14,7 @@ use tool_std::vendor::Api;
 use crate::openapi::Document;
 use crate::support::{PRIVATE, Server, output, response};
 
-// Issue 17: each request of the pack is one that GitHub documents, and its documented examples can be read.
+// Each request of the pack is one that GitHub documents, and its documented examples can be read.
 pub(crate) async fn each_tool_fits_the_openapi_document_case() -> Ran {
     let package = "@octokit/openapi/generated/api.github.com.json";
     let file = Node::with(package)?.package(package);

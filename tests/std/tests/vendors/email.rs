@@ -27,7 +27,7 @@ fn kind(result: &CallResult) -> ErrorKind {
     result.error().unwrap().kind()
 }
 
-// Issue 17: the definition is strict, and its hints describe a tool that sends messages.
+// The definition is strict, and its hints describe a tool that sends messages.
 #[tokio::test]
 async fn definition_passes_the_test_kit() {
     let def = send_email::DEF;
@@ -67,7 +67,7 @@ async fn definition_passes_the_test_kit() {
     assert!(Email::relay("smtp.example.com", "nobody").is_err());
 }
 
-// Issue 17: invalid addresses and subjects are refused before a connection is made; no header can be injected.
+// Invalid addresses and subjects are refused before a connection is made; no header can be injected.
 #[tokio::test]
 async fn invalid_arguments_are_refused() {
     for (to, cc, subject) in [
@@ -103,7 +103,7 @@ async fn invalid_arguments_are_refused() {
     }
 }
 
-// Issue 17: the host chooses the recipients.
+// The host chooses the recipients.
 #[tokio::test]
 async fn other_recipients_are_refused() {
     let allowed = || email().recipients(["Example.com", "ann@example.org"]);

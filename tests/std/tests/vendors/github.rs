@@ -297,7 +297,7 @@ async fn issue_has_its_text_and_comments() {
     }
 }
 
-// Issue 17: the token is not sent to a next page on a different origin.
+// The token is not sent to a next page on a different origin.
 #[tokio::test]
 async fn next_page_of_another_origin_is_refused() {
     let other = Server::start(OTHER, |_| stand_in::json(200, &json!([]))).await;
@@ -315,7 +315,7 @@ async fn next_page_of_another_origin_is_refused() {
     assert!(other.seen().is_empty());
 }
 
-// Issue 17: GitHub reports its limits with 403 and 429. A request beyond the primary limit is not repeated.
+// GitHub reports its limits with 403 and 429. A request beyond the primary limit is not repeated.
 #[tokio::test]
 async fn rate_limits_of_github_are_recognized() {
     let reset = std::time::SystemTime::now()
@@ -350,7 +350,7 @@ async fn rate_limits_of_github_are_recognized() {
     assert_eq!(server.seen().len(), 4);
 }
 
-// Issue 17: an error has GitHub's text and what to do.
+// An error has GitHub's text and what to do.
 #[tokio::test]
 async fn error_of_github_has_its_text() {
     for (status, body, says) in [
@@ -397,7 +397,7 @@ async fn error_of_github_has_its_text() {
     }
 }
 
-// Issue 17: labels and assignees that GitHub drops silently are reported.
+// Labels and assignees that GitHub drops silently are reported.
 #[tokio::test]
 async fn dropped_labels_are_reported() {
     let server = Server::start(PRIVATE, |_| stand_in::json(201, &item(17))).await;
@@ -414,7 +414,7 @@ async fn dropped_labels_are_reported() {
     );
 }
 
-// Issue 17: the argument `repo` cannot lead to a different path of the API.
+// The argument `repo` cannot lead to a different path of the API.
 #[tokio::test]
 async fn repository_stays_in_its_path() {
     let server = Server::start(PRIVATE, |_| stand_in::json(200, &json!([]))).await;
@@ -452,7 +452,7 @@ async fn reading_needs_no_token() {
     assert_eq!(server.seen()[0].header("authorization"), None);
 }
 
-// Issue 17: the audit stores the length of each text instead of the text.
+// The audit stores the length of each text instead of the text.
 #[tokio::test]
 async fn audit_has_the_length_of_texts() {
     let server = Server::start(PRIVATE, |_| stand_in::json(201, &item(17))).await;
@@ -488,7 +488,7 @@ fn trial(tool: &'static str, arguments: Value, success: &Value, reads: bool) -> 
     }
 }
 
-// Issue 17: faults are reported at every step of a request.
+// Faults are reported at every step of a request.
 #[tokio::test]
 async fn faults_are_reported() {
     let number = json!({"repo": "acme/site", "number": 17});

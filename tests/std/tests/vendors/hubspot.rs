@@ -465,7 +465,7 @@ async fn pages_are_followed_with_after() {
     }
 }
 
-// Issue 17: tickets are created, updated and found.
+// Tickets are created, updated and found.
 #[tokio::test]
 async fn ticket_is_created_updated_and_found() {
     let server = account().await;
@@ -490,7 +490,7 @@ async fn ticket_is_created_updated_and_found() {
     assert_eq!(contacts["total"], 0);
 }
 
-// Issue 17: an error has HubSpot's category and what to do.
+// An error has HubSpot's category and what to do.
 #[tokio::test]
 async fn error_of_hubspot_has_its_category() {
     let server = account().await;
@@ -544,7 +544,7 @@ async fn error_of_hubspot_has_its_category() {
     assert_eq!(server.seen().len(), before);
 }
 
-// Issue 17: the audit stores the names of properties, and the length of each value instead of the value.
+// The audit stores the names of properties, and the length of each value instead of the value.
 #[tokio::test]
 async fn audit_has_the_length_of_values() {
     let server = account().await;

@@ -285,7 +285,7 @@ async fn error_of_slack_has_its_code() {
     );
 }
 
-// Issue 17: faults are reported at every step of a request.
+// Faults are reported at every step of a request.
 #[tokio::test]
 async fn faults_are_reported() {
     faults::run(&Trial {

@@ -297,7 +297,7 @@ async fn invalid_arguments_are_refused() {
     assert!(server.seen().is_empty());
 }
 
-// Issue 17: an error has Twilio's code and what to do.
+// An error has Twilio's code and what to do.
 #[tokio::test]
 async fn error_of_twilio_has_its_code() {
     let server = Server::start(PRIVATE, twilio).await;
@@ -326,7 +326,7 @@ async fn error_of_twilio_has_its_code() {
     }
 }
 
-// Issue 17: the audit stores the template, and the length of each variable instead of its value.
+// The audit stores the template, and the length of each variable instead of its value.
 #[tokio::test]
 async fn audit_has_the_length_of_variables() {
     let server = Server::start(PRIVATE, twilio).await;
@@ -344,7 +344,7 @@ async fn audit_has_the_length_of_variables() {
     assert!(text.contains(TEMPLATE), "{text}");
 }
 
-// Issue 17: faults are reported at every step of a request.
+// Faults are reported at every step of a request.
 #[tokio::test]
 async fn faults_are_reported() {
     faults::run(&Trial {

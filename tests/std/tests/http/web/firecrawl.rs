@@ -224,7 +224,7 @@ async fn errors_of_firecrawl_are_reported() {
     }
 }
 
-// Issue 17: the key is sent to the service only, and the guard applies to the service.
+// The key is sent to the service only, and the guard applies to the service.
 #[tokio::test]
 async fn key_of_firecrawl_stays_at_its_origin() {
     let other = Server::start(OTHER, |_| response(200, JSON, "{}")).await;
