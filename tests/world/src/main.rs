@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Parser, Subcommand};
 use world::agents;
@@ -105,6 +107,9 @@ enum Command {
         /// Writes the first failing plan of each invariant to this folder, as small as possible.
         #[arg(long)]
         keep: Option<PathBuf>,
+        /// Prints the number of simulations whose trace contains this text.
+        #[arg(long, value_name = "TEXT")]
+        counting: Option<String>,
         /// The number of threads that run plans in parallel.
         #[arg(long, default_value_t = 1)]
         threads: u64,
@@ -182,8 +187,9 @@ fn obey(command: Command) -> Result<bool, String> {
             seeds,
             store,
             keep,
+            counting,
             threads,
-        } => seeds_of_packs(&seeds, store, keep.as_deref(), threads),
+        } => seeds_of_packs(&seeds, store, keep.as_deref(), counting, threads),
         Command::Replay { file, store, quiet } => {
             let report = match read(&file)? {
                 Read::Hosts(plan) => run(&plan, store_of(plan.expect.as_ref(), store))?,
@@ -244,10 +250,20 @@ fn seeds_of_packs(
     seeds: &str,
     store: StoreKind,
     keep: Option<&Path>,
+    counting: Option<String>,
     threads: u64,
 ) -> Result<bool, String> {
+    let counted = Arc::new(AtomicU64::new(0));
+    let (count, text) = (Arc::clone(&counted), counting.clone());
     let search = Search {
-        run: Box::new(move |seed| packs::run(&packs::plan(seed), store)),
+        run: Box::new(move |seed| {
+            let report = packs::run(&packs::plan(seed), store)?;
+            let text = text.as_deref();
+            if text.is_some_and(|text| report.lines.iter().any(|line| line.contains(text))) {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(report)
+        }),
         kept: Box::new(move |seed, invariant| {
             let plan = packs::shrink(&packs::plan(seed), invariant, store)?;
             Ok(plan.to_json())
@@ -257,6 +273,10 @@ fn seeds_of_packs(
         without: Vec::new(),
     };
     let found = search.seeds(seeds, threads)?;
+    if let Some(text) = counting {
+        let simulations = counted.load(Ordering::Relaxed);
+        println!("{simulations} simulations have `{text}` in their trace");
+    }
     search.report(&found, keep, &[])
 }
 

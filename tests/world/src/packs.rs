@@ -65,11 +65,18 @@ impl Running<'_> {
         self.hosts[host] = Some(started);
     }
 
+    /// Returns a host whose process is alive.
+    fn alive(&self, host: usize) -> Option<&Arc<Host>> {
+        let host = self.hosts[host].as_ref();
+        host.filter(|host| host.process.is_alive())
+    }
+
     fn kill(&mut self, host: usize) {
-        if let Some(host) = self.hosts[host].take() {
-            host.process.note("dies");
-            host.process.die();
+        if let Some(alive) = self.alive(host) {
+            alive.process.note("dies");
+            alive.process.die();
         }
+        self.hosts[host] = None;
     }
 
     /// Starts a task in the process of a host.

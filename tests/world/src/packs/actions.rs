@@ -29,12 +29,13 @@ impl Running<'_> {
     fn perform(&mut self, host: usize, what: &What) {
         match what {
             What::Crash => self.kill(host),
-            What::Start if self.hosts[host].is_none() => self.boot(host),
+            What::CrashInRun { after } => self.seen.facts().deaths.push_back(*after),
+            What::Start if self.alive(host).is_none() => self.boot(host),
             What::Clock { by } => {
                 self.machines[host].skew.fetch_add(*by, Ordering::Relaxed);
             }
             What::Store { op, fault } => {
-                if let Some(host) = &self.hosts[host] {
+                if let Some(host) = self.alive(host) {
                     host.process.arm(op, *fault);
                 }
             }
@@ -65,7 +66,7 @@ impl Running<'_> {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        if let Some(host) = &self.hosts[host] {
+        if let Some(host) = self.alive(host) {
             self.spawn(host, task(Arc::clone(host)));
         }
     }
@@ -100,6 +101,7 @@ async fn serve(host: &Host, who: &User, what: &What) {
         What::Delete { .. } => host.delete_task(who).await,
         What::Erase { .. }
         | What::Crash
+        | What::CrashInRun { .. }
         | What::Start
         | What::Clock { .. }
         | What::Store { .. } => {}

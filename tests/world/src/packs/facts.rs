@@ -1,6 +1,6 @@
 //! The facts of a run that the simulator records. Hosts have no access to them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::RwLock;
@@ -27,6 +27,8 @@ pub(super) struct Facts {
     pub(super) tasks: ByUser<Vec<TaskId>>,
     /// The attempts in progress of each run of a task.
     pub(super) attempts: BTreeMap<(TaskId, Timestamp), u32>,
+    /// The deaths of processes that drive the next attempts: the milliseconds from the begin of each attempt to the death.
+    pub(super) deaths: VecDeque<u64>,
     /// The keys of the effects, with the conversation of each.
     pub(super) effects: BTreeMap<String, (String, String)>,
 }

@@ -179,15 +179,21 @@ fn schedules(random: &mut Random, hosts: usize, actions: &mut Vec<Action>) {
 
 /// Kills processes, and starts most of them again.
 fn deaths(random: &mut Random, hosts: usize, actions: &mut Vec<Action>) {
-    // Half of the deaths follow another action, so that they interrupt its work.
+    let scheduled = |action: &&Action| matches!(action.what, What::Schedule { .. });
+    let schedules: Vec<u64> = actions.iter().filter(scheduled).map(|of| of.at).collect();
     for _ in 0..=random.below(4) {
+        if !schedules.is_empty() && random.percent(50) {
+            let at = *random.pick(&schedules);
+            deaths_in_runs(random, hosts, at, actions);
+            continue;
+        }
+        // Half of the other deaths follow another action, so that they interrupt its work.
         let (host, at) = if actions.is_empty() || random.percent(40) {
             (random.below(hosts), time(random, LENGTH))
         } else {
             let after = random.pick(actions);
             let (host, at) = (after.host, after.at);
-            // A scheduled task is due later than the action that creates it.
-            let later = *random.pick(&[12, 60, 31_000, 61_000, 91_000]);
+            let later = *random.pick(&[12, 60, 8_000]);
             (host, at + time(random, later))
         };
         let what = What::Crash;
@@ -197,6 +203,20 @@ fn deaths(random: &mut Random, hosts: usize, actions: &mut Vec<Action>) {
             let what = What::Start;
             actions.push(Action { at, host, what });
         }
+    }
+}
+
+/// Kills the process that drives the next run of a task, and starts it again later.
+fn deaths_in_runs(random: &mut Random, hosts: usize, at: u64, actions: &mut Vec<Action>) {
+    // Most runs take 2 to 8 seconds.
+    let after = time(random, 6_000);
+    let what = What::CrashInRun { after };
+    actions.push(Action { at, host: 0, what });
+    // Only a host whose process has died starts.
+    let again = at + 40_000 + time(random, 80_000);
+    for host in 0..hosts {
+        let (at, what) = (again, What::Start);
+        actions.push(Action { at, host, what });
     }
 }
 

@@ -144,6 +144,11 @@ pub enum What {
     },
     /// The process of the host dies.
     Crash,
+    /// The process that drives the next attempt of a scheduled task dies, on any host.
+    CrashInRun {
+        /// The milliseconds from the begin of the attempt to the death.
+        after: u64,
+    },
     /// The host starts again, if its process died.
     Start,
     /// The wall clock of the host jumps.
@@ -177,7 +182,11 @@ impl What {
             | Self::Rename { who }
             | Self::RunNow { who }
             | Self::Delete { who } => Some(who),
-            Self::Crash | Self::Start | Self::Clock { .. } | Self::Store { .. } => None,
+            Self::Crash
+            | Self::CrashInRun { .. }
+            | Self::Start
+            | Self::Clock { .. }
+            | Self::Store { .. } => None,
         }
     }
 }

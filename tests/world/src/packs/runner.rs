@@ -26,19 +26,32 @@ pub(super) struct Runner {
 
 /// An attempt in progress. If two attempts of one run are in progress, two processes have the claim.
 struct Attempt {
+    process: Arc<Process>,
     seen: Seen,
     key: (TaskId, Timestamp),
 }
 
 impl Attempt {
-    fn begin(seen: &Seen, task: &DueTask) -> Self {
+    fn begin(process: &Arc<Process>, seen: &Seen, task: &DueTask) -> Self {
         let key = (task.row().id.clone(), task.due());
-        let active = {
+        let (active, death) = {
             let mut facts = seen.facts();
+            let death = facts.deaths.pop_front();
             let active = facts.attempts.entry(key.clone()).or_default();
             *active += 1;
-            *active
+            (*active, death)
         };
+        if let Some(after) = death {
+            let process = Arc::clone(process);
+            // A task of the world, because the death drops the tasks of the process.
+            process.executor.clone().spawn(0, None, None, async move {
+                tokio::time::sleep(Duration::from_millis(after)).await;
+                if process.is_alive() {
+                    process.note("dies");
+                    process.die();
+                }
+            });
+        }
         // With a wrong clock or a slow store, a process may not have noticed yet that it lost its claim.
         if active > 1 && !seen.has_faults {
             let due = task.due().as_millis();
@@ -46,6 +59,7 @@ impl Attempt {
             seen.world.violated("claimed_twice", what);
         }
         Self {
+            process: Arc::clone(process),
             seen: seen.clone(),
             key,
         }
@@ -57,6 +71,11 @@ impl Drop for Attempt {
         if let Some(active) = self.seen.facts().attempts.get_mut(&self.key) {
             *active -= 1;
         }
+        if !self.process.is_alive() {
+            let due = self.key.1.as_millis();
+            self.process
+                .note(&format!("died during an attempt of {due}"));
+        }
     }
 }
 
@@ -67,7 +86,7 @@ impl TaskRunner for Runner {
             let user = row.principal.as_deref().unwrap_or_default();
             let user = self.seen.user(row.workspace().as_str(), user);
             let _work = user.read().await;
-            let _attempt = Attempt::begin(&self.seen, task);
+            let _attempt = Attempt::begin(&self.process, &self.seen, task);
             let bell = Bell {
                 process: Arc::clone(&self.process),
                 seen: self.seen.clone(),
