@@ -35,37 +35,38 @@
 //!
 //! # Cost
 //!
-//! The table lists the number of crates that each feature adds to those of `tool-core` without features. `.ci/build-times` measures how long the
-//! build of each feature takes on your machine.
+//! The table lists the crates and the seconds that each feature adds to a build of `tool-core` without features. The seconds are CPU time (user and system)
+//! of rustc and of build scripts with the profile `dev`, which `.ci/build-times` measured on a machine with 2 cores. `tool-core` itself takes 41 seconds.
+//! Features that need the same crates share their time: a build with `github` and `slack` takes little longer than a build with one of them.
 //!
-//! | feature | crates |
-//! |---|---|
-//! | `attachments` | 84 |
-//! | `attachments-s3` | 136 |
-//! | `demo` | 3 |
-//! | `email` | 58 |
-//! | `fs` | 38 |
-//! | `git` | 25 |
-//! | `github` | 69 |
-//! | `html` | 49 |
-//! | `http` | 69 |
-//! | `http-client` | 69 |
-//! | `http-runner` | 99 |
-//! | `hubspot` | 69 |
-//! | `human` | 34 |
-//! | `isolate` | 14 |
-//! | `knowledge` | 35 |
-//! | `knowledge-html` | 77 |
-//! | `knowledge-pdf` | 95 |
-//! | `memory` | 34 |
-//! | `plan` | 76 |
-//! | `process` | 27 |
-//! | `schedule` | 50 |
-//! | `slack` | 69 |
-//! | `vendor` | 69 |
-//! | `web` | 113 |
-//! | `whatsapp` | 69 |
-//! | `workspace` | 14 |
+//! | feature | crates | seconds |
+//! |---|---|---|
+//! | `attachments` | 84 | 56 |
+//! | `attachments-s3` | 136 | 117 |
+//! | `demo` | 3 | 4 |
+//! | `email` | 58 | 32 |
+//! | `fs` | 38 | 20 |
+//! | `git` | 25 | 21 |
+//! | `github` | 69 | 31 |
+//! | `html` | 49 | 16 |
+//! | `http` | 69 | 29 |
+//! | `http-client` | 69 | 28 |
+//! | `http-runner` | 99 | 54 |
+//! | `hubspot` | 69 | 31 |
+//! | `human` | 34 | 30 |
+//! | `isolate` | 14 | 14 |
+//! | `knowledge` | 35 | 34 |
+//! | `knowledge-html` | 77 | 48 |
+//! | `knowledge-pdf` | 95 | 65 |
+//! | `memory` | 34 | 31 |
+//! | `plan` | 76 | 64 |
+//! | `process` | 27 | 21 |
+//! | `schedule` | 50 | 41 |
+//! | `slack` | 69 | 29 |
+//! | `vendor` | 69 | 28 |
+//! | `web` | 113 | 49 |
+//! | `whatsapp` | 69 | 29 |
+//! | `workspace` | 14 | 6 |
 //!
 //! The names, arguments and results of the tools are also types of the crate `tool-contracts`, which clients can use without the packs.
 

@@ -1,8 +1,8 @@
-//! The number of crates that a pack adds to the dependencies of `tool-core`.
+//! The number of crates that a pack adds to the dependencies of `tool-core`, and the documented time of its build.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -103,18 +103,37 @@ fn features() -> Vec<String> {
     named.cloned().collect()
 }
 
-// S2-28: the docs of `tool-std` have the number of crates of each feature. `UPDATE=1` writes the table.
+/// Returns the seconds of each feature in the table of the docs. `.ci/build-times` measures them.
+fn documented_seconds(table: &str) -> BTreeMap<&str, u32> {
+    let rows = table.lines().filter_map(|line| {
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let [_, feature, _, seconds, _] = cells[..] else {
+            return None;
+        };
+        Some((feature.trim_matches('`'), seconds.parse().ok()?))
+    });
+    rows.collect()
+}
+
+// S2-28: the docs of `tool-std` have the number of crates of each feature, and the seconds of its build. `UPDATE=1` writes the numbers of crates.
 #[test]
-fn each_feature_documents_its_number_of_crates() {
-    const HEAD: &str = "//! | feature | crates |\n//! |---|---|\n";
+fn each_feature_documents_its_crates_and_its_build_time() {
+    const HEAD: &str = "//! | feature | crates | seconds |\n//! |---|---|---|\n";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tool-std/src/lib.rs");
     let source = std::fs::read_to_string(&path).unwrap();
     let (before, table) = source.split_once(HEAD).unwrap();
     let end = table.find("//!\n").unwrap();
+    let seconds = documented_seconds(&table[..end]);
     let mut expected = String::new();
     for feature in features() {
         let crates = added("tool-std", Some(&feature));
-        writeln!(expected, "//! | `{feature}` | {crates} |").unwrap();
+        let seconds = seconds.get(&*feature).copied().unwrap_or_default();
+        assert!(
+            (1..600).contains(&seconds),
+            "the row of `{feature}` in {} has no seconds: write the row that `.ci/build-times {feature}` prints",
+            path.display()
+        );
+        writeln!(expected, "//! | `{feature}` | {crates} | {seconds} |").unwrap();
     }
     if std::env::var_os("UPDATE").is_some() {
         let text = format!("{before}{HEAD}{expected}{}", &table[end..]);
