@@ -179,8 +179,12 @@ fn schedules(random: &mut Random, hosts: usize, actions: &mut Vec<Action>) {
 
 /// Kills processes, and starts most of them again.
 fn deaths(random: &mut Random, hosts: usize, actions: &mut Vec<Action>) {
-    let scheduled = |action: &&Action| matches!(action.what, What::Schedule { .. });
-    let schedules: Vec<u64> = actions.iter().filter(scheduled).map(|of| of.at).collect();
+    let creates_task = |action: &&Action| matches!(action.what, What::Schedule { .. });
+    let schedules: Vec<u64> = actions
+        .iter()
+        .filter(creates_task)
+        .map(|of| of.at)
+        .collect();
     for _ in 0..=random.below(4) {
         if !schedules.is_empty() && random.percent(50) {
             let at = *random.pick(&schedules);
