@@ -22,7 +22,7 @@ fn every_command_has_help_and_is_documented() {
     let names: Vec<&str> = names
         .map(|line| line.split_whitespace().next().unwrap())
         .collect();
-    assert_eq!(names.len(), 21, "{names:?}");
+    assert_eq!(names.len(), 22, "{names:?}");
     for name in names.into_iter().filter(|name| *name != "help") {
         assert!(page.contains(&format!("`{name}")), "{name}");
         let own = desk(&[name, "--help"]).succeeds().out;
