@@ -151,7 +151,7 @@ fn check(told: &Value) {
     );
     let tabs = &told["tabs"];
     assert!(
-        tabs["refused"].as_str().unwrap().contains("continues"),
+        tabs["refused"].as_str().unwrap().contains("is active"),
         "{tabs}"
     );
     for tab in ["first", "second"] {

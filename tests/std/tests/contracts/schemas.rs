@@ -62,12 +62,7 @@ pub(crate) fn names_are_constants_case() -> Ran {
 pub(crate) fn texts_for_models_contain_no_links_case() -> Ran {
     let registry = Registry::linked().unwrap();
     for tool in registry.tools() {
-        let texts = [
-            tool.description().to_owned(),
-            tool.schema(Dialect::OpenAi).to_owned(),
-            tool.output_schema().unwrap_or_default().into_owned(),
-        ];
-        for text in texts {
+        for text in [tool.description(), tool.schema(Dialect::OpenAi)] {
             let links = ["](", "[`", "tool_core::"];
             let found = links.iter().find(|link| text.contains(**link));
             assert!(found.is_none(), "{}: {found:?} in {text}", tool.name());
