@@ -27,7 +27,7 @@ fn main() -> ExitCode {
         page::categories_have_the_tools_of_the_page_case,
         schemas::each_linked_tool_equals_its_contract_case,
         schemas::names_are_constants_case,
-        schemas::texts_for_models_contain_no_links_case,
+        schemas::descriptions_of_tools_contain_no_links_case,
         schemas::http_result_is_read_without_loss_case,
         schemas::error_kinds_have_the_names_of_the_host_case,
     ]

@@ -6,7 +6,7 @@ use test_support::Ran;
 use tool_contracts::fs::FindFiles;
 use tool_contracts::git::GitPush;
 use tool_contracts::{Json, NAMES, ToolContract, http, schemas};
-use tool_core::{Dialect, ErrorKind, Registry, Tool};
+use tool_core::{ErrorKind, Registry, Tool};
 use tool_std::fs::find_files;
 use tool_std::git::git_push;
 use tool_std::human::ask_user;
@@ -59,14 +59,12 @@ pub(crate) fn names_are_constants_case() -> Ran {
 }
 
 // A doc comment of a tool becomes its description, in which a link to a Rust item has no meaning for a model.
-pub(crate) fn texts_for_models_contain_no_links_case() -> Ran {
+pub(crate) fn descriptions_of_tools_contain_no_links_case() -> Ran {
     let registry = Registry::linked().unwrap();
     for tool in registry.tools() {
-        for text in [tool.description(), tool.schema(Dialect::OpenAi)] {
-            let links = ["](", "[`", "tool_core::"];
-            let found = links.iter().find(|link| text.contains(**link));
-            assert!(found.is_none(), "{}: {found:?} in {text}", tool.name());
-        }
+        let (text, links) = (tool.description(), ["](", "[`", "tool_core::"]);
+        let found = links.iter().find(|link| text.contains(**link));
+        assert!(found.is_none(), "{}: {found:?} in {text}", tool.name());
     }
     Ok(())
 }
