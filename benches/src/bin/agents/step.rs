@@ -59,14 +59,18 @@ impl Bench {
     fn new(which: &str) -> Self {
         let store = MemoryStore::default();
         let gate = Gate::builder().ledger(store.clone()).audit(Audit::required(store.clone())).sweeper(Sweeper::off()).build();
-        let turns = Turns::new(store).most_steps(u32::MAX);
+        let turns = Turns::new(store.clone()).most_steps(u32::MAX);
         let model = Script::default();
         let driver = if which == "turns" {
             Loop::Turns(Box::new((turns.clone(), toolset![page].through(&gate))))
         } else {
             let agent = Agent::builder("reader", model.clone()).tools(|_| toolset![page]).most_steps(u32::MAX);
             let runtime = AgentRuntime::builder(turns.clone(), &gate).agent(AgentEntry::new(agent.build().expect("an agent")));
-            let runtime = if which == "observed" { runtime.observe(|event| { black_box(event.kind.name()); }) } else { runtime };
+            let runtime = match which {
+                "observed" => runtime.observe(|event| { black_box(event.kind.name()); }),
+                "stored" => runtime.events(store),
+                _ => runtime,
+            };
             Loop::Runtime(runtime.build().expect("a runtime"))
         };
         let cx = ToolContext::builder().workspace("acme").user("ann").conversation("main").build();
@@ -118,7 +122,7 @@ pub(crate) fn report() {
     println!("|---|---|---|---|");
     for messages in [40, 4_000] {
         let mut floor = None;
-        for which in ["turns", "runtime", "observed"] {
+        for which in ["turns", "runtime", "observed", "stored"] {
             let [few, many] = [10, 110].map(|steps| instructions(which, messages, steps));
             let step = (many - few) / 100;
             #[expect(clippy::cast_precision_loss, reason = "a ratio to print")]
