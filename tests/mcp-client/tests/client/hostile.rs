@@ -40,7 +40,7 @@ async fn every_page_is_read_and_every_tool_reported() {
     };
     reason("dotted.name", "no provider accepts its name");
     reason("dotted/name", "no provider accepts its name");
-    reason("twin", "the server's tool `twin` has the same name");
+    reason("twin", "the server's tool `twin` has the same local name");
     assert_eq!(refusals(&tools, "twin").len(), 2);
     reason("silent", "it has no description");
     reason("dangling", "schema cannot be read");
