@@ -57,7 +57,7 @@ fn ids(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the name of the function that a line declares.
-fn fn_name(line: &str) -> Option<&str> {
+pub(crate) fn fn_name(line: &str) -> Option<&str> {
     let (before, rest) = line.split_once("fn ")?;
     let is_word = before.is_empty() || before.ends_with([' ', '(']);
     let end = rest

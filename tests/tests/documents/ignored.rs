@@ -7,20 +7,15 @@ use std::path::Path;
 
 use tool_tests::sources::each_source;
 
+use crate::capabilities::fn_name;
+
 /// Returns the names of the functions below an `#[ignore]` attribute.
 fn ignored(source: &str) -> Vec<&str> {
     let lines: Vec<_> = source.lines().collect();
-    let below = |at: usize| {
-        let declared = lines[at..].iter().find_map(|line| {
-            let (_, rest) = line.split_once("fn ")?;
-            rest.split('(').next()
-        });
-        declared.unwrap()
-    };
     let attributes = lines.iter().enumerate();
     attributes
         .filter(|(_, line)| line.trim_start().starts_with("#[ignore"))
-        .map(|(at, _)| below(at))
+        .map(|(at, _)| lines[at..].iter().find_map(|line| fn_name(line)).unwrap())
         .collect()
 }
 
