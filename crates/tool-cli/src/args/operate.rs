@@ -321,7 +321,7 @@ pub(crate) struct Memories {
 /// An action on the memories of a store.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoriesAction {
-    /// Creates the indexes of pgvector that searches by meaning use, and removes those that are not needed any more.
+    /// Creates the indexes of pgvector that searches by meaning use, and removes indexes that no model needs.
     ///
     /// An index is created for each model with more than 20,000 embeddings in one scope. Run the command once a day, with a PostgreSQL user who owns
     /// the tables. The host continues to work meanwhile.
