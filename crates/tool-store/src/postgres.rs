@@ -121,9 +121,9 @@ pub use statements::statements;
 /// # Searches by similarity
 ///
 /// A search for memories by an embedding first compares a code of each embedding in its scopes (one bit for each dimension) in the server. Then it
-/// compares the embeddings with the nearest codes exactly. Scopes with up to 1,024 embeddings of a model are compared exactly. Scopes with more than
-/// 20,000 use an index of pgvector 0.8 or later if [`index_memories`](Self::index_memories) has created one; no extension is needed otherwise. The
-/// server needs PostgreSQL 14 or later.
+/// compares the embeddings with the nearest codes exactly. If the scopes of a search together have up to 1,024 embeddings of the model, all of them are
+/// compared exactly. If they have more than 20,000, the search uses an index of pgvector 0.8 or later if [`index_memories`](Self::index_memories) has
+/// created one; no extension is needed otherwise. The server needs PostgreSQL 14 or later.
 ///
 /// # Erased contents
 ///
@@ -135,7 +135,7 @@ pub struct PostgresStore(Arc<Inner>, Contents);
 #[derive(Debug)]
 struct Inner {
     pool: PgPool,
-    /// The server and the user for changes of tables.
+    /// The server and the user for migrations and for the indexes of pgvector.
     migrator: PgConnectOptions,
     /// Whether the database's clock decides about deadlines.
     is_database_clock: bool,
@@ -246,8 +246,8 @@ fn narrow_to_scope(query: &mut QueryBuilder<Postgres>, scope: Scope<'_>) {
 #[derive(Clone, Copy)]
 struct Column<'a> {
     name: &'a str,
-    /// The value of the column in all rows that the query returns. A column with a fixed value is not part of the order: PostgreSQL finds the position
-    /// of a cursor in an index only by the columns after the fixed columns.
+    /// The value of the column in all rows that the query returns. A column with a fixed value is not part of the order: PostgreSQL uses an
+    /// index for a cursor only if the cursor does not compare a fixed column.
     fixed: Option<&'a str>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`conformance!`](crate::conformance) adds the tests to a test program. It takes a name for the module of the tests and an [`Opener`], which
 //! contains two closures: the first creates a place for a new store, such as a folder or a database with a unique name, and the second opens the
-//! store at that place. The suite opens most places once. It opens a place twice to test changes of a second process.
+//! store at that place. Most tests open the place once. Tests of several processes open it twice, in the same process.
 //!
 //! ```
 //! # mod program {
@@ -51,7 +51,7 @@
 //!
 //! # Comparisons of the tests
 //!
-//! - The tests check errors by the kind of the [`StoreError`] and by parts of its text. The state transitions of this crate return both: [`EffectClaim`]
+//! - The tests check errors by the kind of the [`StoreError`] and by parts of its text. The state transitions of this crate return both, for example [`EffectClaim`]
 //!   for the ledger, the methods of [`ApprovalRow`], [`BudgetRow`], [`ChildRow`], [`DocumentRow`], [`LimitRow`], [`PlanRow`], [`RunRow`] and [`WorkRow`], and [`SpillPart::of`].
 //! - The property test compares the results of random operations with the results of [`MemoryStore`]. [`Opener::cases`] reduces the number of
 //!   operation sequences for a slow store.
@@ -62,7 +62,7 @@
     clippy::missing_panics_doc,
     clippy::needless_pass_by_value,
     clippy::wildcard_imports,
-    reason = "a test fails by panicking, its helpers take what a call returned, and it uses many records"
+    reason = "tests fail by panicking, their helpers take results by value, and they use many records"
 )]
 #![allow(
     clippy::disallowed_methods,
@@ -340,7 +340,7 @@ macro_rules! conformance {
     };
     ($name:ident, $opener:expr $(, [$($optional:ident),* $(,)?])? $(,)?) => {
         // Checks the types even in builds that compile no tests.
-        #[allow(clippy::unwrap_used, clippy::expect_used, reason = "only tests call it")]
+        #[allow(clippy::unwrap_used, clippy::expect_used, reason = "the function is never called")]
         const _: fn() = || {
             let _ = $opener;
         };

@@ -255,7 +255,7 @@ fn may_mount(what: &[&str]) -> bool {
     may
 }
 
-// B1: a full disk does not prevent later writes that fit, while it is full and after space was freed.
+// B1: after a write failed because the disk is full, the store accepts small writes at once, and large writes when the disk has more space.
 #[test]
 fn full_disk_accepts_writes_that_fit() {
     if may_mount(&[]) {

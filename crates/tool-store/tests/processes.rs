@@ -140,7 +140,7 @@ fn say(words: &str) {
     out.flush().unwrap();
 }
 
-/// A child process at the start of its job.
+/// A child process that runs one job.
 struct Worker {
     child: Child,
     said: Box<dyn Iterator<Item = String>>,

@@ -1,4 +1,5 @@
-//! Hosts that share a PostgreSQL database: kill switches and enablement rows reach all of them, and a host that cannot read them refuses effects.
+//! Hosts that share a PostgreSQL database: kill switches and enablement rows take effect in all hosts, and a host that cannot read the switches
+//! refuses effects.
 
 #![allow(
     clippy::unwrap_used,

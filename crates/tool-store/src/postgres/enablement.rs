@@ -52,13 +52,13 @@ pub(super) const OF_TOOL: &str = concat!(
     " FROM tool_store.enablement WHERE tool = $1 ORDER BY workspace, instance"
 );
 
-/// The query for the skills that an instance has pinned in a version that requires a tool, by the tool's name or an alias.
+/// The query for the skills of an instance whose pinned version requires a tool, by its name or an alias.
 const REQUIRED_BY: &str = "SELECT DISTINCT p.skill FROM tool_store.skill_pin p \
      JOIN tool_store.skill_tool t ON t.workspace = p.workspace AND t.skill = p.skill AND t.version = p.version \
      WHERE p.workspace = $1 AND p.instance = $2 \
      AND (t.tool = $3 OR t.tool IN (SELECT alias FROM tool_store.catalogue_alias WHERE tool = $3)) ORDER BY p.skill";
 
-/// The query for the instances and their skills that are pinned in a version that requires a tool, by the tool's name or an alias.
+/// The query for the skills of all instances whose pinned version requires a tool, by its name or an alias. Each skill is returned with its instance.
 const REQUIRING: &str = "SELECT DISTINCT p.workspace, p.instance, p.skill FROM tool_store.skill_tool t \
      JOIN tool_store.skill_pin p ON p.workspace = t.workspace AND p.skill = t.skill AND p.version = t.version \
      WHERE t.tool IN (SELECT $1 UNION SELECT alias FROM tool_store.catalogue_alias WHERE tool = $1) ORDER BY p.skill";

@@ -214,7 +214,7 @@ fn locks(intent: &Intent) -> Vec<i64> {
         .collect()
 }
 
-/// The answer to an intent, and the claim to store.
+/// The result of an intent, and the claim to store.
 type Claimed = Result<(Begun, Option<EffectClaim>), StoreError>;
 
 /// Applies `step` to the claim of an intent's key, or else of the intent's earlier key.

@@ -196,7 +196,8 @@ impl PostgresStore {
         change!(self, Vec::new(), db => erase(db, of).await)
     }
 
-    /// Purges in several transactions, so that calls can write in between: one for spilled outputs, idempotency keys and limits, and one for each other table.
+    /// Purges in several transactions, so that calls can write in between: one for spilled outputs, idempotency keys and limits, one
+    /// for threads, and one for each other table.
     async fn purge_rows(
         &self,
         retention: &Retention,

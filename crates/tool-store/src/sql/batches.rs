@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The maximum duration of one transaction of a deletion. Other writers of a SQLite file wait until the transaction ends.
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// The number of rows that the next transaction of a deletion removes, adapted to the duration of the previous transactions.
+/// The maximum number of rows that the next transaction of a deletion removes, adapted to the duration of the previous transactions.
 pub(crate) struct Batches(u32);
 
 impl Batches {
@@ -23,7 +23,7 @@ impl Batches {
         self.0
     }
 
-    /// Records a transaction. Returns whether the deletion continues: it ends with a transaction that has removed fewer rows than it could.
+    /// Records a transaction. Returns whether the deletion continues: it ends after a transaction that removed fewer rows than its maximum.
     pub(crate) fn next(&mut self, removed: u64, took: Duration) -> bool {
         let was_full = removed >= u64::from(self.0);
         if took > LONGEST / 2 {

@@ -95,7 +95,7 @@ pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &ChildFilter) -
     query.narrow("kind", filter.kind.map(ChildKind::as_str));
     query.narrow("agent", filter.agent.as_ref());
     query.narrow("state", filter.state.map(ChildState::as_str));
-    // PostgreSQL finds the position of a cursor in an index only by the columns after the columns that have a fixed value.
+    // PostgreSQL uses the index for a cursor only if the cursor does not compare a column that has a fixed value.
     let workspace = own.or(of_parent);
     let after = filter.after.as_ref();
     let after = after.map(|after| (after.workspace(), after.conversation()));
@@ -154,7 +154,7 @@ fn insertion<DB: SqlDatabase>(row: &ChildRow) -> Statement<DB> {
     Statement::insert(TABLE, values)
 }
 
-/// Writes the columns that a step changes.
+/// Writes the columns that a message, a change or the end of a session can change.
 async fn update<C: SqlChange>(db: &mut C, row: &ChildRow) -> Result<(), C::Fault> {
     let changed = [
         "state",

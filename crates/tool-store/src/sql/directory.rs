@@ -161,7 +161,7 @@ pub(crate) async fn put_workspace<C: SqlChange>(
     Ok(new)
 }
 
-/// Implements [`Directory::put_member`](crate::store::Directory::put_member), after its check.
+/// Implements [`Directory::put_member`](crate::store::Directory::put_member), after [`Member::check`].
 pub(crate) async fn put_member<C: SqlChange>(db: &mut C, member: &Member) -> Result<(), C::Fault> {
     let values: [(_, Value); 4] = [
         ("workspace", member.workspace.as_str().into()),
@@ -174,7 +174,7 @@ pub(crate) async fn put_member<C: SqlChange>(db: &mut C, member: &Member) -> Res
     Ok(())
 }
 
-/// Implements [`Directory::remove_member`](crate::store::Directory::remove_member), after its check.
+/// Implements [`Directory::remove_member`](crate::store::Directory::remove_member), after the check that the editor is an admin.
 pub(crate) async fn remove_member<C: SqlChange>(
     db: &mut C,
     workspace: &Workspace,

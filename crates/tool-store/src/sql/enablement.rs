@@ -117,7 +117,7 @@ pub(crate) trait EnablementRows: Send {
         at: Timestamp,
     ) -> impl Step<(), Self::Fault>;
 
-    /// Removes a pin, and returns the time at which it was made.
+    /// Removes a pin that exists, and returns the time at which it was made.
     fn remove_pin(
         &mut self,
         instance: &InstanceId,

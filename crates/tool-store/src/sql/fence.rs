@@ -16,7 +16,7 @@ pub(crate) fn last_run<DB: SqlDatabase>(fence: &RunFence) -> Statement<DB> {
     query
 }
 
-/// Refuses a batch whose driver no longer drives the thread. No other transaction begins a run of the thread at the same time.
+/// Refuses a batch or events of a driver that no longer drives the thread. No other transaction begins a run of the thread at the same time.
 pub(crate) async fn check<C: SqlChange>(db: &mut C, fence: &RunFence) -> Result<(), C::Fault> {
     let rows = db.read(|| last_run(fence)).await?;
     let last = match rows.first() {

@@ -87,7 +87,7 @@ impl<DB: SqlDatabase> Expressions<DB> {
         self.sql(" WHERE ").is_other(token, now).sql(")")
     }
 
-    /// Adds the permits of different calls, with the permit of this call if it has one now.
+    /// Adds the permits of different calls, and the permit of this call if `until`, the end of its lease, is `Some`.
     fn permits(&mut self, token: &str, until: Option<Timestamp>, now: Timestamp) -> &mut Self {
         self.sql("(SELECT ").sql(DB::PERMITS);
         self.sql(" FROM (SELECT p.key AS key, ").sql(DB::PERMIT_END);
@@ -115,7 +115,7 @@ impl<DB: SqlDatabase> Expressions<DB> {
         Self(Statement::part(format!("UPDATE {schema}{TABLE} SET ")))
     }
 
-    /// Narrows a statement to the row of a limit in which a permit has a lease that ends after a time.
+    /// Narrows a statement to the row of a limit. It matches no row unless the call has a permit whose lease ends after a time.
     fn holder(&mut self, id: &LimitId, token: &str, after: i64) -> &mut Self {
         self.sql(" WHERE ");
         narrow(&mut self.0, id);

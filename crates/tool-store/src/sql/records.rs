@@ -222,7 +222,7 @@ pub(crate) fn switch(row: &impl SqlRow) -> Result<Switch, StoreError> {
     })
 }
 
-/// Reads a row of the table `message`, without the name of its turn, which only databases of versions before 0.2 have.
+/// Reads a row of the table `message`, without the name of its turn, which only messages of versions before 0.2 have.
 pub(crate) fn message(row: &impl SqlRow, reader: &Reader) -> Result<Message, StoreError> {
     let columns = Columns::new(row, "message", "conversation");
     let answers = match columns.maybe::<i64>("call_message")? {

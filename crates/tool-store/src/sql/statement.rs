@@ -27,7 +27,7 @@ pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
     /// The clause that ends a query for rows that the transaction changes. It waits for a different transaction that has locked the rows.
     const LOCK: &'static str;
 
-    /// The column of a run with the end of its lease by the deciding clock.
+    /// The column of the table `run` with the end of the lease, by the clock that decides about leases.
     const RUN_LEASE: &'static str;
 
     /// The join of a full-text index with the table of its rows. It reads the index first.

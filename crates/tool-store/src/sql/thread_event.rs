@@ -56,7 +56,7 @@ pub(crate) fn removal<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     removal
 }
 
-/// Returns the statement that removes the events of the running step of a thread.
+/// Returns the statement that removes the transient events of a thread.
 pub(crate) fn end_of_step<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     let mut removal = removal(thread);
     removal.push(" AND transient");

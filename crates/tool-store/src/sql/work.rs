@@ -100,7 +100,8 @@ pub(crate) fn removal<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     removal
 }
 
-/// Returns the statement that ends the run of a thread whose processes died too often, unless a driver holds it.
+/// Returns the statement that ends the run of a thread whose processes died too often. A run whose lease ends later than `lease / 3` after `now` has a
+/// driver, and does not end.
 ///
 /// The leases of the claim and of the run do not end at the same time, because they are extended separately, each after a third of its length.
 pub(crate) fn end_of_run<DB: SqlDatabase>(

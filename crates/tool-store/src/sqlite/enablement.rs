@@ -43,13 +43,13 @@ pub(super) const OF_TOOL: &str = concat!(
     " FROM enablement WHERE tool = ? ORDER BY workspace, instance"
 );
 
-/// The query for the skills that an instance has pinned in a version that requires a tool, by the tool's name or an alias.
+/// The query for the skills of an instance whose pinned version requires a tool, by its name or an alias.
 pub(super) const REQUIRED_BY: &str = "SELECT DISTINCT p.skill FROM skill_pin p \
      JOIN skill_tool t ON t.workspace = p.workspace AND t.skill = p.skill AND t.version = p.version \
      WHERE p.workspace = ? AND p.instance = ? AND (t.tool = ? OR t.tool IN (SELECT alias FROM catalogue_alias WHERE tool = ?)) \
      ORDER BY p.skill";
 
-/// The query for the instances and their skills that are pinned in a version that requires a tool, by the tool's name or an alias.
+/// The query for the skills of all instances whose pinned version requires a tool, by its name or an alias. Each skill is returned with its instance.
 pub(super) const REQUIRING: &str = "SELECT DISTINCT p.workspace, p.instance, p.skill FROM skill_tool t \
      JOIN skill_pin p ON p.workspace = t.workspace AND p.skill = t.skill AND p.version = t.version \
      WHERE t.tool IN (SELECT ? UNION SELECT alias FROM catalogue_alias WHERE tool = ?) ORDER BY p.skill";

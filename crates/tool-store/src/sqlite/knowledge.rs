@@ -93,7 +93,7 @@ impl KnowledgeStore for SqliteStore {
         at: Timestamp,
     ) -> StoreFuture<'a, bool> {
         let (name, token) = (name.clone(), token.to_owned());
-        // The lease could expire while other changes wait.
+        // In the order of arrival, this change could run only after the lease has expired.
         step(self.change_first(move |db| {
             Box::pin(async move { shared::extend(db, &name, &token, lease, at).await })
         }))

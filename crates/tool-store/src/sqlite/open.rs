@@ -107,7 +107,7 @@ impl SqliteStore {
         })
     }
 
-    /// Opens a database in memory, for tests. It lives as long as the store and its clones, and may have 1 GiB.
+    /// Opens a database in memory, for tests. It is removed with the last clone of the store, and can contain 1 GiB.
     pub async fn in_memory() -> Result<Self, OpenError> {
         let name = "sqlite::memory:";
         let pool = SqlitePoolOptions::new()

@@ -71,7 +71,7 @@ impl ScheduleStore for SqliteStore {
         at: Timestamp,
     ) -> StoreFuture<'a, bool> {
         let (id, token) = (id.clone(), token.to_owned());
-        // The lease could expire while other changes wait.
+        // In the order of arrival, this change could run only after the lease has expired.
         step(self.change_first(move |db| {
             Box::pin(async move { shared::extend(db, &id, &token, lease, at).await })
         }))

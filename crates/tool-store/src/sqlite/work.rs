@@ -81,7 +81,7 @@ impl WorkStore for SqliteStore {
         at: Timestamp,
     ) -> StoreFuture<'a, Option<WorkRow>> {
         let (thread, token) = (thread.clone(), token.to_owned());
-        // The lease could expire while other changes wait.
+        // In the order of arrival, this change could run only after the lease has expired.
         step(self.change_first(move |db| {
             Box::pin(async move { shared::extend(db, &thread, &token, lease, at).await })
         }))

@@ -198,7 +198,7 @@ async fn together(
     for _ in 0..MOST {
         let mut ticket = next.take().or_else(|| seat.join());
         if ticket.is_none() {
-            // Changes that are ready to be polled in the same task or on the same thread can still join this commit.
+            // Other tasks on this thread may be about to queue changes. The pause lets these changes join the transaction.
             breathe().await;
             ticket = seat.join();
         }

@@ -1,4 +1,4 @@
-//! Tests of changes by operators with their audit rows: instances, the vault, workspaces, members, erasures and forced ends.
+//! Tests of changes by operators with their audit rows: instances, the vault, workspaces, members, erasures, and forced ends of runs and effects.
 
 use crate::*;
 
@@ -323,7 +323,7 @@ tests! {
         assert_eq!(rows_of_audit(&store).await.len(), 2);
     }
 
-    // No change reaches a row of a different workspace.
+    // No change affects a row of a different workspace.
     #[test]
     async fn administration_stays_in_its_workspace(store: impl Store + ChangeStore + EnablementStore + VaultStore + Directory + Maintenance) {
         store.reconcile(vec![CatalogueEntry::new("send_mail")]).await.unwrap();

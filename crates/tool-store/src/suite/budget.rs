@@ -142,7 +142,7 @@ tests! {
         assert_eq!((row.spent, row.unmeasured, row.overrun), (amount(9, 51), 2, Some(at(200))));
     }
 
-    // Amounts of any size fit into the columns of a store.
+    // An amount or a sum above `i64::MAX` is stored as `i64::MAX`.
     #[test]
     async fn sums_do_not_overflow(store: impl BudgetStore) {
         let store = &store;
@@ -245,7 +245,7 @@ tests! {
 tests! {
     ($) __suite_budget_races in budget for BudgetStore;
 
-    // 32 tasks of two processes that reserve at the same time never exceed the budget, even if it does not exist before.
+    // 32 tasks of two processes that reserve at the same time never exceed the budget, even if it does not exist yet.
     #[test]
     fn concurrent_reservations_do_not_exceed_the_budget(opener) {
         opener.test(async |place| {

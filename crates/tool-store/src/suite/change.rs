@@ -26,7 +26,7 @@ fn respond(changed: &Changed) -> String {
     }
 }
 
-/// Returns the change with the idempotency key `k1` of a user, which expires at 1000.
+/// Adds the idempotency key `k1` of a user to a request. The key expires at 1000.
 fn keyed(caller: &str, fingerprint: &str, now: i64, request: ChangeRequest) -> ChangeRequest {
     let key = RequestKey {
         caller: caller.to_owned(),
@@ -219,7 +219,7 @@ tests! {
         assert_eq!(audit_of(&store).await.len(), 1);
     }
 
-    // A change cannot reach a row of a different workspace, and a switch for every workspace can be set.
+    // A change cannot affect a row of a different workspace, except that it can set a switch for every workspace.
     #[test]
     async fn changes_stay_in_their_workspace(store: impl Store + ChangeStore) {
         store.open(request("a1")).await.unwrap();

@@ -427,7 +427,7 @@ tests! {
         ] {
             assert_eq!(listed(&store, filter.clone()).await, expected, "{filter:?}");
         }
-        // Pages of each filter and of each scope have the rows of the whole list.
+        // For each scope and filter, the pages together contain the rows of the whole list in the same order.
         for (scope, filter) in [
             (Scope::All, all.clone()),
             (Scope::All, main.clone()),

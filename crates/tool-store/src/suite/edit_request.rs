@@ -23,7 +23,7 @@ fn respond(edited: &ToolEdited) -> String {
     }
 }
 
-/// Returns a request of a member with the key `k1`, which expires at 1000. It creates a function with the name `name`.
+/// Returns an edit by a member that creates a function with the name `name`. Its idempotency key is `k1`, and expires at 1000.
 fn request(editor: &Editor, name: &str, now: i64) -> ToolEdit {
     let key = RequestKey {
         caller: editor.user().unwrap_or_default().to_owned(),
@@ -67,7 +67,7 @@ tests! {
         assert_eq!(store.repeated(&acme(), &late).await.unwrap(), None);
     }
 
-    // A refused edit stores no key, and an edit of the program cannot have one.
+    // A refused edit stores no key. An edit by the program ([`Editor::System`]) cannot have a key.
     #[test]
     async fn refused_creation_stores_no_key(store: impl Store + StoredToolStore) {
         let viewer = Editor::member(acme(), "olga", MemberRole::Viewer);

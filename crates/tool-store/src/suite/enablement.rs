@@ -80,7 +80,7 @@ tests! {
 
     // S1-33: the catalogue stores every property of a tool, and a sync replaces the properties that have changed.
     #[test]
-    async fn entry_keeps_every_fact_and_the_time_of_its_sync(store: impl EnablementStore) {
+    async fn sync_stores_every_property_and_its_time(store: impl EnablementStore) {
         let mut entry = CatalogueEntry {
             title: Some("Look".to_owned()),
             description: "Looks.".to_owned(),
@@ -315,7 +315,7 @@ tests! {
         }
     }
 
-    // S1-32: no method reaches the rows of a different workspace or instance.
+    // S1-32: no method reads or changes the rows of a different workspace or instance.
     #[test]
     async fn instances_of_workspaces_are_isolated(store: impl EnablementStore) {
         store.reconcile(entries(&["a", "b"])).await.unwrap();

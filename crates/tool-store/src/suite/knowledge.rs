@@ -8,7 +8,7 @@ use crate::*;
 use super::records::at;
 use super::{at_once, conflict, tests};
 
-/// The traits of a store of documents from which users are erased.
+/// The traits of a store whose documents are indexed and erased.
 #[doc(hidden)]
 pub trait Documents: KnowledgeStore + Maintenance {}
 impl<T: KnowledgeStore + Maintenance> Documents for T {}
@@ -330,7 +330,7 @@ tests! {
         assert_eq!(found(&store, "acme", "old").await, []);
     }
 
-    // A write during a claim ends the claim: chunks always belong to complete content.
+    // A write during a claim ends the claim, so that the chunks never belong to an earlier content.
     #[test]
     async fn write_during_the_index_ends_the_claim(store: impl KnowledgeStore) {
         write(&store, replace("a.md", "apples")).await;

@@ -331,7 +331,7 @@ tests! {
         assert_eq!(nearest(&store, "acme", &meaning("m", "tea"), 2_000).await.len(), 1_223);
     }
 
-    // In a large workspace, embeddings are compared by their codes first. The codes follow the chunks and their embeddings.
+    // In a large workspace, embeddings are compared by their codes first. The codes change with the chunks and their embeddings.
     #[test]
     async fn similar_chunk_of_a_large_workspace_is_found(store: impl KnowledgeStore) {
         write(&store, replace("large.md", "tea ".repeat(550_000))).await;

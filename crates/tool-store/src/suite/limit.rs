@@ -287,7 +287,7 @@ tests! {
         });
     }
 
-    // 32 tasks of two processes that take units at the same time never exceed a limit, even if its row does not exist before.
+    // 32 tasks of two processes that take units at the same time never exceed a limit, even if its row does not exist yet.
     #[test]
     fn concurrent_requests_do_not_exceed_a_limit(opener) {
         opener.test(async |place| {

@@ -11,8 +11,8 @@ use super::{conflict, missing, tests};
 pub trait Plans: PlanStore + Maintenance + ChangeStore {}
 impl<T: PlanStore + Maintenance + ChangeStore> Plans for T {}
 
-/// Compiles a plan from nodes of the form `id`, which is a task of any agent, and edges of the form `from to`. Nodes that are objects are merged into such a
-/// task. The nodes without an edge to them are the entry nodes.
+/// Compiles a plan. A node is the id of a task of any agent, or an object with the fields in which the node differs from such a task. An edge is a
+/// text of the form `from to`. Nodes without an edge to them are the entry nodes.
 pub(super) fn spec(nodes: &[Value], edges: &[&str]) -> PlanSpec {
     let edges = edges.iter().map(|edge| {
         let (from, to) = edge.split_once(' ').unwrap();
@@ -99,7 +99,7 @@ fn resume() -> PlanChange {
     }
 }
 
-/// Makes a change at 200, which is accepted.
+/// Makes a change at 200, and asserts that it is accepted.
 async fn change(store: &impl PlanStore, row: &PlanRow, change: PlanChange) -> PlanRow {
     change_at(store, row, change, 200).await
 }
@@ -121,7 +121,7 @@ pub(super) async fn change_at(
     *changed
 }
 
-/// Makes a change that is refused with these words and changes nothing.
+/// Asserts that a change is refused with a text that contains `words`, and that the run stays unchanged.
 async fn refused(store: &impl PlanStore, row: &PlanRow, change: PlanChange, words: &str) {
     let changed = store.change_plan(&row.id, change, at(300)).await.unwrap();
     let PlanChanged::Refused(refusal, same) = changed else {
@@ -255,7 +255,8 @@ tests! {
         assert_eq!((row.status, row.checkpoint.number), (PlanStatus::Completed, 3));
     }
 
-    // S2-41: an output that does not fit the schema, a missing deliverable and an unmet check are recorded as failed attempts. The last one fails the run.
+    // S2-41: an output that does not match the schema, a missing deliverable and an unmet check are recorded as failed attempts. The last attempt fails
+    // the run.
     #[test]
     async fn faulty_results_are_failed_attempts(store: impl PlanStore) {
         let store = &store;
@@ -325,7 +326,7 @@ tests! {
         let row = create(store, new("other", spec())).await;
         let row = change(store, &row, with_output("a", json!({"go": "maybe"}))).await;
         assert_eq!(statuses(&row), "completed completed skipped ready pending skipped skipped skipped pending pending");
-        // A switch without such an edge is blocked.
+        // If no condition is met and every edge has a condition, the switch is blocked.
         let mut only = edges();
         only[2]["when"] = json!({"pointer": "/go", "equals": false});
         let row = create(store, new("third", compiled(&nodes, only, &PlanRules::default()))).await;

@@ -63,7 +63,7 @@ impl Draft {
             })
             .collect();
         let edges: Vec<Value> = edges.iter().map(|(from, to)| match self.nodes.get(*from) {
-            // The choices of a switch depend on the node that follows.
+            // An edge from a switch to a node with an odd number has a condition that depends on the number.
             Some((2, _)) if to % 2 == 1 => json!({"from": format!("n{from}"), "to": format!("n{to}"), "when": {"pointer": "/odd", "equals": to % 3 == 0}}),
             _ => json!({"from": format!("n{from}"), "to": format!("n{to}")}),
         }).collect();

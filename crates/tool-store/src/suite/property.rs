@@ -43,7 +43,7 @@ pub(super) enum Step {
     ExpireSpills(Within, Timestamp),
 }
 
-/// The `Scope` of a step, which owns its workspace.
+/// A `Scope` that owns its workspace: `None` is every workspace.
 type Within = Option<Workspace>;
 
 fn scope(within: &Within) -> Scope<'_> {

@@ -1,4 +1,4 @@
-//! Sample records for the tests, which override single fields.
+//! Sample records. The tests override single fields.
 
 use crate::*;
 

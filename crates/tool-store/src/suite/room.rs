@@ -92,7 +92,7 @@ tests! {
         }
     }
 
-    // A NUL character in an author is refused, and an id with one matches no event: a database may not be able to store it.
+    // An author with a NUL character is refused, and an id with a NUL character matches no event: PostgreSQL cannot store the character.
     #[test]
     async fn null_characters_are_refused(store: impl Rooms) {
         let (store, main) = (&store, &room("main"));

@@ -301,7 +301,7 @@ tests! {
 
     // S3-06: the target is `server` or `client`.
     #[test]
-    async fn target_is_one_of_two_words(store: impl StoredToolStore) {
+    async fn target_is_server_or_client(store: impl StoredToolStore) {
         let refused = serde_json::from_value::<NewTool>(json!({"name": "a", "target": "browser"})).unwrap_err();
         assert!(refused.to_string().contains("expected `server` or `client`"), "{refused}");
         assert_eq!(ToolTarget::from_word("browser"), None);
@@ -311,7 +311,7 @@ tests! {
 
     // S3-07: a server tool has a function, and a client tool has no function.
     #[test]
-    async fn function_fits_the_target(store: impl StoredToolStore) {
+    async fn only_server_tools_have_a_function(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
         let (function, version) = olga.published("look").await;
         let named = Some(function.id.clone());

@@ -340,8 +340,7 @@ tests! {
         assert_eq!(runs[0].cause, Some(RunCause::CrashLimit));
     }
 
-    // If the claims of a thread expired too often, its run does not end while a driver without a claim holds
-    // its lease.
+    // If the claims of a thread expired too often, its run does not end while a driver without a claim renews the lease of the run.
     #[test]
     async fn held_run_is_not_ended_at_the_crash_limit(store: impl WorkStore + RunStore) {
         queue(&store, new("a")).await;

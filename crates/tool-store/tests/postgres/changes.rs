@@ -300,7 +300,7 @@ pub(crate) async fn queued_thread_wakes_other_processes_case() -> Ran {
     assert!(hinted(&other, &mut hint, soon).await);
     while hinted(&other, &mut hint, quiet).await {}
 
-    // A worker that stops queues its thread again. A thread that waits wakes no worker.
+    // A release that queues the thread again wakes the workers. A release to the state `Waiting` wakes no worker.
     for (outcome, wakes) in [
         (WorkOutcome::Again(Duration::ZERO), true),
         (WorkOutcome::Waiting, false),

@@ -192,7 +192,8 @@ async fn settle(store: &PostgresStore, database: &Database) {
     }
 }
 
-// M5, M6: if four processes are killed at random moments, no effect happens twice, no confirmed row is lost, and no deadlock occurs.
+// M5, M6: if four processes are killed at random moments, eight times in a row, no effect happens twice, no confirmed row is lost, and no deadlock
+// occurs.
 pub(crate) async fn killed_processes_leave_the_store_consistent_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();

@@ -84,7 +84,7 @@ pub(crate) async fn limits_follow_the_database_behind_a_pooler_case() -> Ran {
     let [slow, fast] = hosts(&database, &pooler).await;
     let minutes = |wait: Result<LimitUnit, Duration>| wait.unwrap_err().as_secs_f64() / 60.0;
     for (first, second, name) in [(&slow, &fast, "slow first"), (&fast, &slow, "fast first")] {
-        // A window of a quota lasts for the same time for both.
+        // A window of a quota ends at the same time for both hosts.
         let quota = LimitRule::Quota {
             calls: 2,
             window: HOUR,
@@ -141,7 +141,8 @@ pub(crate) async fn limits_follow_the_database_behind_a_pooler_case() -> Ran {
     Ok(())
 }
 
-/// Makes 48 calls of both hosts at the same time under a quota, a rate and a limit of concurrent calls. Each allows 15. Returns how many calls each allowed.
+/// Runs 24 tasks on both hosts at the same time. Each task requests two units of a quota, of a rate and of permits. Each limit allows 15 units.
+/// Returns the number of units that each limit has allowed.
 async fn taken_at_once(slow: &Arc<Host>, fast: &Arc<Host>) -> [u32; 3] {
     let rules = [
         (

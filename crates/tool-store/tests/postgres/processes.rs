@@ -45,7 +45,7 @@ pub(crate) fn say(words: &str) {
     out.flush().unwrap();
 }
 
-/// A child process at the start of its job.
+/// A child process that runs one job.
 pub(crate) struct Worker {
     child: Child,
     lines: Box<dyn Iterator<Item = String> + Send>,

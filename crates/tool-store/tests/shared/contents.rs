@@ -130,7 +130,7 @@ fn events(events: Vec<NewThreadEvent>) -> NewThreadEvents {
     }
 }
 
-/// Returns the events of a text, whose version is a number. A text that is too long for one event has several.
+/// Returns events with the version `number` that contain a text. A text that is too long for one event is divided into several events.
 fn events_of(number: usize, text: &str) -> NewThreadEvents {
     let characters: Vec<char> = text.chars().collect();
     let mut pieces: Vec<String> = characters.chunks(60_000).map(String::from_iter).collect();
@@ -297,7 +297,7 @@ pub(crate) async fn unsealed_contents_are_read(plain: impl Sealing) {
     assert_eq!(read(&store, 0).await.unwrap(), ["in clear"; 6]);
     assert_eq!(read(&store, 1).await.unwrap(), ["sealed"; 6]);
     assert_eq!(uses(&plain, "k1").await, [1, 1, 2, 1, 1, 1]);
-    // The edited answer to an unsealed request is sealed, and so is each answer that the approval store takes.
+    // The edited arguments of an answer are sealed, even if the request was not sealed.
     plain.open(request("b")).await.unwrap();
     let verdict = Verdict::Edit("edited".to_owned());
     let row = store.answer(&acme(), "b", says(verdict)).await.unwrap();

@@ -215,7 +215,7 @@ pub(crate) fn gate(store: &Deadly, key: &[u8; 32]) -> Gate {
         .ledger(store.clone())
         .lease(LEASE)
         .audit(Audit::required(store.clone()))
-        // A background sweep would reach points at random times.
+        // A background sweep would pass points at random times.
         .sweeper(Sweeper::off())
         .build()
 }

@@ -173,8 +173,8 @@ async fn driven(runtime: AgentRuntime, gate: Gate, cx: ToolContext) -> Vec<Agent
     live
 }
 
-/// A reader that joins at any point of a turn sees a legal stream, whose state is the state of a reader from the beginning. A reader that resumes
-/// from its cursor sees the same.
+/// A reader that joins at any point of a turn reads a legal stream, and then has the same state as a reader from the beginning. A reader that resumes
+/// from its cursor has this state, too.
 pub(crate) async fn readers_see_the_same_turn<S: State>(writer: S, reader: S) {
     let keys = KeyRing::new("k1", vec![7; 32]).unwrap();
     let approvals = Approvals::builder(writer.clone())

@@ -99,7 +99,7 @@ async fn no_body_and_no_secret_is_in_the_files_of_the_audit() {
             .flat_map(|end| [(end, BODY), (end, &with_key)])
             .map(|(end, body)| ("post_letter", arguments(body, end)))
             .collect();
-        // These calls never reach the tool.
+        // The tool does not run for these calls.
         calls.push(("post_letter", format!(r#"{{"to":7,"body":"{BODY}"}}"#)));
         calls.push(("post_letter", format!(r#"{{"to":"bob","body":"{BODY}"#)));
         calls.push(("post_leter", arguments(&with_key, "ok")));

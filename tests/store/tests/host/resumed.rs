@@ -1,4 +1,4 @@
-//! Resuming a message in another process after the first one died between two of its calls.
+//! Resuming a message in another process, after the first process died between two calls of the message or during the second call.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

@@ -56,7 +56,7 @@ impl Sentinel {
     }
 }
 
-/// Returns the text in escapes of JSON.
+/// Returns the text with JSON escapes, without quotes.
 fn escaped(text: &str) -> String {
     let quoted = serde_json::to_string(text).unwrap();
     quoted[1..quoted.len() - 1].to_owned()
@@ -78,7 +78,7 @@ fn ascii(text: &str) -> String {
     ascii
 }
 
-/// Returns the text in escapes of URLs.
+/// Returns the text in percent-encoding.
 pub(crate) fn percent(text: &str) -> String {
     let escape = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {

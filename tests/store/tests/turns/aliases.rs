@@ -245,7 +245,8 @@ async fn audited(store: &impl Host, workspace: &str, outcome: &str) -> Vec<Strin
 }
 
 each_store! {
-    // S1-43: a call that waits for an approval under the earlier name runs once as the renamed tool, if it was approved before or after the rename
+    // S1-43: a call that waits for an approval under the earlier name runs once as the renamed tool, whether it was approved before or after the
+    // rename
     #[test]
     async fn waiting_call_of_a_renamed_tool_continues_with_its_approval(store: impl Host) {
         let first = Process::start(&store, old());

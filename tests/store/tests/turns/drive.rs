@@ -839,7 +839,7 @@ each_store! {
         assert_eq!(turns.messages(&cx, Some(6)).await.unwrap()[0].seq, 7);
     }
 
-    // A driver whose run was taken over during a request to the model does not store the reply, as after a suspension of its process
+    // A driver whose run was taken over during a request to the model does not store the reply. A suspended process can lose its run in this way
     #[test]
     async fn driver_that_lost_its_run_stores_no_reply(store: impl Both) {
         struct Late(Arc<Notify>, Arc<Notify>);

@@ -15,14 +15,15 @@ use super::super::change::too_slow;
 use super::super::failure::store_error;
 use super::super::{Fault, PostgresStore};
 
-/// The number of embeddings of a model in a scope above which a search uses an index. Comparing the codes of this number of embeddings takes about 10
-/// ms.
+/// The number of embeddings of a model above which [`PostgresStore::index_memories`] creates an index for a scope, and above which a search of its scopes
+/// uses it. Comparing the codes of this number of embeddings takes about 10 ms.
 pub(super) const LARGE: u32 = 20_000;
 
 /// The prefix of the names of the indexes.
 const PREFIX: &str = "memory_vector_hnsw_";
 
-/// The statement that takes the lock of a process that creates indexes, until the transaction ends.
+/// The statement that tries to take the lock for the creation of indexes, until the transaction ends. It returns false if another process has the
+/// lock.
 const LOCK: &str =
     "SELECT pg_try_advisory_xact_lock(hashtextextended('tool_store.memory_index', 0))";
 

@@ -77,7 +77,7 @@ async fn put_chunks<C: SqlChange>(
         let rows = batch.iter().map(|(chunk, seq)| {
             let mut terms = index_text(chunk);
             if terms.is_empty() {
-                // PostgreSQL refuses an empty term. No query has this one.
+                // PostgreSQL refuses an empty term. No query contains the term `-`.
                 terms.push('-');
             }
             [

@@ -1,7 +1,7 @@
 //! Embeddings of memories in SQLite: a search reads blocks of codes, and compares only the best candidates exactly.
 //!
 //! A new embedding has no code at first. Searches compare such embeddings exactly, and when a scope has [`PACKED`] of them, the transaction that stored the last
-//! one adds their codes to a block. The triggers of the migration remove a code when its embedding is removed or changes.
+//! one adds their codes to blocks. The triggers of the migration remove a code when its embedding is removed or changes.
 
 use std::collections::BTreeMap;
 

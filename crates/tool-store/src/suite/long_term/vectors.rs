@@ -51,7 +51,7 @@ async fn fill(
     join_all(stored).await
 }
 
-/// Returns the vector of [`fill`].
+/// Returns the vector that [`fill`] stores for a number.
 fn vector_of(number: u64) -> Vec<f32> {
     match number {
         0..20 => member(number + 1),
