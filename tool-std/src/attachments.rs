@@ -35,7 +35,7 @@
 //! S3. The host sets the credentials of S3 when it creates the store; they are not secrets of a call. Do not use a folder that tools can write to: the store
 //! follows symbolic links.
 //!
-//! A file has at most [`MOST_BYTES`].
+//! A file has at most 10 MiB ([`MOST_BYTES`]).
 
 mod name;
 mod tool;

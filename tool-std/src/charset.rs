@@ -1,4 +1,4 @@
-//! Bytes in the charset of a document, as text.
+//! Charset detection and decoding of documents.
 
 use encoding_rs::Encoding;
 #[cfg(any(feature = "web", feature = "knowledge-html"))]

@@ -28,12 +28,14 @@
 //!
 //! # Limits and errors
 //!
-//! A message has at most 50 recipients, a subject of one line and a plain text of at most 200,000 characters. The audit stores only their lengths.
-//! The connection is encrypted (TLS from the start, or `STARTTLS`, which is then required), and the login is only sent over an encrypted connection.
+//! A message has at most 50 recipients, a subject of one line and a plain text of at most 200,000 characters. The audit stores only the lengths of
+//! the addresses, the subject and the text.
+//! The connection is encrypted unless the host calls [`Email::unencrypted`]: TLS from the start, or a required `STARTTLS`. The login is only sent
+//! over an encrypted connection.
 //! The server may be at any address, because the host names it; the guard of [`http`](crate::http) does not apply.
 //!
-//! If the server refuses one of the recipients, it refuses the whole message. If the connection breaks after the message was sent and before the
-//! server's response, the call ends with [`Interrupted`](tool_core::ErrorKind::Interrupted).
+//! If the server refuses one recipient, the message is sent to none. If the connection breaks or the time is over after the delivery has begun, the
+//! call fails with [`Interrupted`](tool_core::ErrorKind::Interrupted), because the server may have accepted the message.
 
 mod send;
 mod server;
@@ -48,7 +50,7 @@ use lettre::message::Mailbox;
 use tool_core::Effect;
 use tool_core::prelude::*;
 
-/// The settings of the tool of this module, passed to it with [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
+/// Settings of [`send_email`](fn@send_email). Pass them with [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Email(Arc<Settings>);
@@ -118,7 +120,7 @@ impl Email {
         self.change(|settings| (settings.encryption, settings.port) = (Encryption::None, 25))
     }
 
-    /// Sets the port.
+    /// Sets the port of the server. Call this after [`start_tls`](Self::start_tls) and [`unencrypted`](Self::unencrypted), which also set the port.
     pub fn port(self, port: u16) -> Self {
         self.change(|settings| settings.port = port)
     }

@@ -42,7 +42,8 @@ pub trait Embedder: Send + Sync + 'static {
     fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<Vec<Vec<f32>>, ToolError>>;
 }
 
-/// Returns the vector of each text, in order. Fails if the embedder fails, or if it does not return a vector of one number of dimensions for each text.
+/// Returns the vector of each text, in order. Fails if the embedder fails, returns more or fewer vectors than texts, or returns vectors that are
+/// invalid or have different numbers of dimensions.
 pub(crate) async fn vectors(
     embedder: &dyn Embedder,
     texts: &[String],

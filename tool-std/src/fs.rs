@@ -53,7 +53,8 @@
 //!   hold a lock for the comparison and the rename, also across processes, so an edit is applied to exactly the text that the edit has read, or
 //!   fails. A program that runs in the folder does not take this lock. With `overwrite` set to false, the file is created only if no entry has its
 //!   name. Nothing is written into a `.git`, in any spelling that a file system treats as `.git`.
-//! - Ignore files in the folder apply. Ignore files above it, git's global ignore file and `.git/info/exclude` are not read.
+//! - `find_files` and `search_files` apply the `.gitignore` and `.ignore` files in the folder. Ignore files above it, git's global ignore file and
+//!   `.git/info/exclude` are not read.
 //! - Text is UTF-8. A file with a NUL byte near its beginning is reported as binary; a file in a different encoding is reported with the position
 //!   of the first invalid byte. Names that are not UTF-8 appear in lists, but no tool can open them.
 //!

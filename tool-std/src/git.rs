@@ -87,7 +87,7 @@
 //!
 //! The token belongs to the conversation: if a call of `git_fetch` or `git_push` has the secret, that token is used and replaces the stored one; a
 //! call without it uses the stored token, regardless of which caller supplied it. So the next call with a new token replaces an expired token, and
-//! every caller of these tools in a conversation has the rights of its token. The stored token is redacted from the server's responses.
+//! every caller of these tools in the conversation has the rights of the stored token. The stored token is redacted from the server's responses.
 //!
 //! A token is removed with its clone. Every `git_clone` first removes the conversation's clones that no tool of this pack has used, and in which no
 //! file or folder has changed, for two hours. Unpushed work and tokens are removed with them, and a warning is logged for each token that was still
@@ -107,9 +107,9 @@
 //! - overrides the repository's configuration: hooks, fsmonitor, external diffs, textconv, signing, editors, pagers, ssh, proxies of the repository,
 //!   submodules, redirects and maintenance are off, system and user configuration are not read, and `GIT_ALLOW_PROTOCOL` is the host's own scheme or
 //!   empty;
-//! - may only read the folder of the conversation for `git_status`, `git_diff` and `git_log`, and may also write to it for the other tools. The part
-//!   of `git_clone`, `git_fetch` and `git_push` that reaches the host's TCP port works only in the folder of the call, and talks to the URL that was
-//!   cloned, not to the one in the configuration.
+//! - may only read the folder of the conversation for `git_status`, `git_diff` and `git_log`, and may also write to it for the other tools. The runs
+//!   of `git_clone`, `git_fetch` and `git_push` that connect to the git server work only in the folder of the call, and use the URL that was cloned,
+//!   not the URL in the configuration.
 //!
 //! Between the check and the run, only a program that runs in the same folder at the same time can change the files. Because of the third point, such
 //! a program can at most make git run a content filter, which has only the rights that the program already has; because of the fourth point, the

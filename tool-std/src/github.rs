@@ -12,7 +12,7 @@
 //! |---|---|
 //! | [`get_github_issue`](fn@get_github_issue), [`get_github_pull_request`](fn@get_github_pull_request) | reads one issue or pull request |
 //! | [`list_github_issues`](fn@list_github_issues), [`search_github_issues`](fn@search_github_issues) | reads lists of them |
-//! | [`create_github_issue`](fn@create_github_issue), [`create_github_pull_request`](fn@create_github_pull_request), [`comment_github_issue`](fn@comment_github_issue) | adds something |
+//! | [`create_github_issue`](fn@create_github_issue), [`create_github_pull_request`](fn@create_github_pull_request), [`comment_github_issue`](fn@comment_github_issue) | adds an issue, a pull request or a comment |
 //!
 //! Each action is a tool, so that reading needs no approval and can be repeated after an error.
 //!
@@ -57,7 +57,7 @@ use tool_core::prelude::*;
 
 use crate::vendor::{Api, Client};
 
-/// The settings of the tools of this module, passed to them with [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
+/// Settings of the GitHub tools. Pass them with [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct GitHub {

@@ -1,4 +1,4 @@
-//! HTML as Markdown, for the packs that read pages and documents.
+//! Conversion of HTML to Markdown, for the packs that read pages and documents.
 
 use htmd::HtmlToMarkdown;
 use htmd::options::{BulletListMarker, Options};
@@ -16,7 +16,7 @@ const STACK: usize = 64 << 20;
 /// Maximum number of pages that are read at the same time.
 const READERS: usize = 8;
 
-/// Converts HTML that the parser has produced to Markdown.
+/// Converts HTML to Markdown. The HTML must be an output of the parser.
 pub(crate) fn markdown(html: &str) -> String {
     let converter = HtmlToMarkdown::builder()
         .scripting_enabled(false)
@@ -36,8 +36,8 @@ pub(crate) fn markdown(html: &str) -> String {
 #[cfg(feature = "knowledge-html")]
 const NO_TEXT: &str = "script, style, noscript, template, iframe, object, svg, math, canvas, nav, [role=navigation], img, picture, video, audio";
 
-/// Returns a whole document as Markdown, with its title as the first heading. Of the elements around the text, only navigation is removed: unlike
-/// in a web page, the header and the footer of a document are part of its text. Fails if the document is not parsed by the deadline.
+/// Returns a whole document as Markdown, with its title as the first heading. Removes navigation, scripts and media, but not the header and the
+/// footer, which belong to the text of a document, unlike in a web page. Fails if the document is too complex or is not parsed by the deadline.
 #[cfg(feature = "knowledge-html")]
 pub(crate) fn document(html: &str, deadline: std::time::Instant) -> Result<String, TooMuch> {
     let document = parse_until(html, deadline)?;

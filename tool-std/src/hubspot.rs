@@ -22,8 +22,9 @@
 //!
 //! # Limits
 //!
-//! A search has at most 6 filters, all of which must match, and returns at most 100 records; `next_after` leads to the next ones. A value in a result
-//! has at most 2,000 characters. The audit stores only the lengths of values. [`vendor`](crate::vendor) describes rate limits and errors.
+//! A search has at most 6 filters, all of which must match, and returns at most 100 records; a call with `next_after` as `after` returns the next
+//! records. A value in a result has at most 2,000 characters. The audit stores only the lengths of values. [`vendor`](crate::vendor) describes rate
+//! limits and errors.
 
 mod api;
 mod contacts;
@@ -42,7 +43,7 @@ use tool_core::prelude::*;
 
 use crate::vendor::{Api, Client};
 
-/// The settings of the tools of this module, passed to them with [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
+/// Settings of the HubSpot tools. Pass them with [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 ///
 /// ```
 /// use tool_core::{SecretString, ToolContext};

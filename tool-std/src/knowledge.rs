@@ -68,9 +68,9 @@
 //!
 //! # Limits
 //!
-//! A call of `write_knowledge` takes at most [`MOST_CALL_BYTES`], and a document has at most
-//! [`Document::MOST_BYTES`](tool_core::store::Document::MOST_BYTES). A chunk has 2,000 characters, of which 200 are also in the previous chunk. The tools need no API
-//! key or other secret.
+//! The content of one call of `write_knowledge` has at most 1 MiB ([`MOST_CALL_BYTES`]), and a document has at most
+//! 10 MiB ([`Document::MOST_BYTES`](tool_core::store::Document::MOST_BYTES)). A chunk has at most 2,000 characters, of which 200 are also in the
+//! previous chunk. The tools need no API key or other secret.
 //!
 //! The text of a document is untrusted input. If a host lets a model act on this text, the policy of the host should limit the calls that the model can make.
 

@@ -13,13 +13,14 @@
 //! | `git` | `git_clone`, `git_status`, `git_diff`, `git_log`, `git_commit`, `git_branch`, `git_fetch`, `git_push` |
 //! | `isolate` | none: runs the programs of other packs in a sandbox |
 //! | `http` | `http_get`, `http_request` |
+//! | `http-client` | none: the HTTP client and its guard, for other packs |
 //! | `http-runner` | none: runs stored HTTP operations |
 //! | `memory` | `search_memory`, `remember`, `memory_block`, `search_conversation` |
 //! | `human` | `send_message_to_human`, `mark_room_event_completed`, `compact_room_history`, `send_outbound_message`; `ask_user`, which the host adds to its registry |
 //! | `schedule` | `schedule_task` |
 //! | `knowledge` | `search_knowledge`, `get_knowledge`, `write_knowledge` |
 //! | `knowledge-html`, `knowledge-pdf` | none: documents in HTML and PDF for the pack `knowledge` |
-//! | `html` | none: HTML as Markdown, for other packs |
+//! | `html` | none: converts HTML to Markdown for other packs |
 //! | `plan` | `create_execution_plan`, `replace_execution_plan`, `submit_execution_node_result`, `get_active_execution_plan`, `resume_execution_plan_run` |
 //! | `web` | `fetch_webpage`, `search_web` |
 //! | `vendor` | none: the requests that the packs of vendors share |
@@ -28,6 +29,7 @@
 //! | `hubspot` | `search_hubspot_contacts`, `create_hubspot_contact`, `update_hubspot_contact`, `search_hubspot_tickets`, `create_hubspot_ticket`, `update_hubspot_ticket` |
 //! | `whatsapp` | `send_whatsapp_template` |
 //! | `email` | `send_email` |
+//! | `workspace` | none: a folder for each conversation, for other packs |
 //!
 //! The keys of arguments and results have the style of Rust fields, such as `total_lines` and `duration_ms`, even if a server uses other names. Only
 //! the results of `send_outbound_message` (`Replied`) and `send_whatsapp_template` (`SentTemplate`) have keys in camel case, such as `replyHandled`.

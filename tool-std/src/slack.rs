@@ -40,7 +40,7 @@ use tool_core::prelude::*;
 
 use crate::vendor::{Api, Client};
 
-/// The settings of the tools of this module, passed to them with [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
+/// Settings of [`post_slack_message`](fn@post_slack_message). Pass them with [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 ///
 /// By default, every channel that the app can post to is allowed.
 #[derive(Clone, Debug)]

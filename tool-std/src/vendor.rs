@@ -6,15 +6,15 @@
 //! # Rate limits
 //!
 //! If a vendor responds with 429, or with 403 and `Retry-After`, it has not carried out the request, and the request is sent again up to three times:
-//! after the time in `Retry-After`, or after 1, 2 and 4 seconds. If the wait does not fit into [`Api::longest_wait`] or the deadline of the call, the
-//! call ends at once with [`RateLimited`](tool_core::ErrorKind::RateLimited) and the time to wait. A call also ends at once if GitHub responds that
-//! its primary limit is exhausted.
+//! after the time in `Retry-After`, or after 1, 2 and 4 seconds. If the wait is longer than [`Api::longest_wait`] or than the time until the deadline
+//! of the call, the call fails at once with [`RateLimited`](tool_core::ErrorKind::RateLimited) and the time to wait. A call also fails at once if
+//! GitHub responds that its primary limit is exhausted.
 //!
 //! # Requests with an unknown result
 //!
-//! A request that changes something is not repeated after any other error. If the response is missing, unreadable or a server error, the call
-//! ends with [`Interrupted`](tool_core::ErrorKind::Interrupted), because the change may have been made. A redirect that would turn such a request
-//! into a `GET` is not followed.
+//! A request that changes something is not repeated after any other error. If the request was sent, and the response is missing, unreadable or a
+//! server error, the call fails with [`Interrupted`](tool_core::ErrorKind::Interrupted), because the change may have been made. A redirect that would
+//! turn such a request into a `GET` is not followed.
 
 use std::time::{Duration, Instant};
 
@@ -250,7 +250,7 @@ impl Reply {
         in_doubt(self.vendor, "its response cannot be read", operator)
     }
 
-    /// Converts the vendor's description of an error.
+    /// Converts the vendor's description of an error to the error of the call.
     pub(crate) fn fail(&self, fault: &Fault) -> ToolError {
         let (vendor, status) = (self.vendor, self.response.status());
         let said = said(fault);

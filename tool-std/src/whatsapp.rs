@@ -55,7 +55,8 @@ pub enum Sender {
     Service(String),
 }
 
-/// The settings of the tool of this module, passed to it with [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
+/// Settings of [`send_whatsapp_template`](fn@send_whatsapp_template). Pass them with
+/// [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct WhatsApp {

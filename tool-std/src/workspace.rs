@@ -345,7 +345,7 @@ pub(crate) fn create_private(parent: &Dir, name: &str) -> io::Result<()> {
 pub enum WorkspaceError {
     /// The name of the workspace is invalid.
     #[error(
-        "`{0}` is not an instance slug, which has lower-case letters, digits and `-` and does not begin with `-`"
+        "`{0}` is not a workspace name: write lower-case letters, digits and `-`, and begin with a letter or a digit"
     )]
     Instance(String),
     /// The conversation's id is empty, `.` or `..`.

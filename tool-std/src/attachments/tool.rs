@@ -109,7 +109,7 @@ fn content_type(bytes: &[u8], stated: Option<&str>) -> String {
     let stated = stated.map(str::trim).filter(|mime| {
         let mime = mime.to_ascii_lowercase();
         let is_text = mime.starts_with("text/") || mime == "application/json";
-        // HTML that does not look like HTML could still be shown as a page.
+        // A browser could show a file as a page even if its first bytes are not recognized as HTML.
         is_text
             && !mime.starts_with("text/html")
             && mime.bytes().all(|byte| (0x20..0x7f).contains(&byte))

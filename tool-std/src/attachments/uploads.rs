@@ -41,8 +41,8 @@ impl Uploads {
         Ok(Self::new(Arc::new(store)))
     }
 
-    /// Sets the URL under which a server of the host serves the object store. The URL of a file is this URL, a `/` and the key, percent-encoded. The server must check the
-    /// caller, for example with [`read`](Self::read): a key can be guessed.
+    /// Sets the URL under which a server of the host serves the object store. The URL of a file is this URL, a `/` and the percent-encoded key.
+    /// The server must check the caller, for example with [`read`](Self::read): a key can be guessed.
     #[must_use]
     pub fn url(mut self, base: impl Into<String>) -> Self {
         self.url = Some(base.into().trim_end_matches('/').into());

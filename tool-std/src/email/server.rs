@@ -1,4 +1,4 @@
-//! The conversation with the SMTP server.
+//! Delivery of a message to the SMTP server.
 
 use lettre::Message;
 use lettre::transport::smtp::Error;

@@ -13,7 +13,7 @@ use tool_core::{ErrorKind, ExposeSecret as _, SecretString, ToolError};
 use super::Embedder;
 use crate::http::{Http, Method, Request};
 
-/// The number of texts of one request.
+/// The maximum number of texts of one request.
 const BATCH: usize = 64;
 
 /// The maximum size of a response, in bytes. It is enough for 64 vectors of 8,192 numbers with 20 digits each.
@@ -24,7 +24,7 @@ const WAIT: Duration = Duration::from_secs(20);
 
 /// Requests embeddings from a server with the API of OpenAI (`POST /embeddings`), such as OpenAI, Ollama, vLLM or a gateway.
 ///
-/// The address is one that the host chooses, so it may be in a private network.
+/// The host chooses the address, so it may be in a private network.
 ///
 /// ```
 /// use tool_core::SecretString;

@@ -252,7 +252,7 @@ fn read_part(
     let end = last.min(start.saturating_add(limits.part_lines - 1));
     let lines = usize::try_from(end + 1 - start).unwrap_or(usize::MAX);
     let from = text.start_of(start).map_err(told)?;
-    // If no more text fits into the result, the part is empty and marked as truncated before its first line.
+    // If earlier parts have used up the limit of the result, this part is empty and truncated, and `end` is the line before `start`.
     let (window, end) = if total_lines == 0 || most == 0 {
         (
             String::new(),

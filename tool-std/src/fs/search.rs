@@ -282,7 +282,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns the matches after `offset`, as many as fit, with their context lines.
+/// Returns the matches after `offset`, up to `limit` matches and about `most` bytes, with their context lines.
 fn cut(
     found: BTreeMap<usize, Hits>,
     files: &Files,

@@ -1,7 +1,7 @@
 //! The text of a file, and windows of it.
 //!
-//! A file is read once from beginning to end, in pieces; each piece is checked to be text and its lines are counted. A file that fits into a result
-//! is kept in memory. Of a longer file, only the window is read again, so a long file costs time but not memory.
+//! A file is read once from beginning to end, in pieces; each piece is checked to be text and its lines are counted. A short file is kept in
+//! memory. Of a longer file, only the window is read again, so a long file costs time but not memory.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -191,8 +191,8 @@ impl Text {
         Ok(offset + skipped as u64)
     }
 
-    /// Returns whole characters from `offset` on, up to `lines` lines and `most` bytes. A line that does not fit is left for the next window, unless
-    /// it is the first one.
+    /// Returns whole characters from `offset` on, up to `lines` lines and `most` bytes. If the last line would exceed `most`, it is left for the next
+    /// window; only a first line that is longer than `most` is cut.
     pub(super) fn window(
         &mut self,
         offset: u64,

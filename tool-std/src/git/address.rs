@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::name::Repo;
 
-/// The base of the URLs of the host's repositories, parsed.
+/// The parsed base URL of the host's repositories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) scheme: Scheme,

@@ -208,7 +208,7 @@ impl Published {
         }
     }
 
-    /// Records the clone's URL, time of use and token in the host's state.
+    /// Records the clone's URL, time of use and token in the host's state, and the credential helper in the clone's configuration.
     fn record(
         &self,
         settings: &Settings,

@@ -125,7 +125,7 @@ impl Drop for PrivateFolder {
         if self.removed {
             return;
         }
-        // The call was cancelled: its git process is being killed and may still write.
+        // If the call was cancelled, its git process is being killed and may still write, so the removal is repeated for one second.
         let inner = Arc::clone(&self.inner);
         let removal = std::thread::Builder::new().spawn(move || {
             for _ in 0..20 {
@@ -152,7 +152,7 @@ impl Inner {
     }
 }
 
-/// Creates a private repository that contains only the commits of a repository's branches and remote-tracking branches, at most [`MOST`] of them.
+/// Creates a private repository that contains only the commits of the branches and remote-tracking branches of `from`, at most [`MOST`] branches.
 /// `branch` is the name and commit of a branch to create in the private repository.
 pub(super) async fn copied(
     session: &Session,

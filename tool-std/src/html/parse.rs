@@ -1,6 +1,6 @@
 //! An HTML parser with limits on time, elements and nesting depth.
 //!
-//! A page may be written to consume the time and memory of its reader: an HTML parser searches all open elements for many tags, reopens every
+//! A page may be written to consume the time and memory of its reader: at many tags, an HTML parser searches all open elements; it reopens every
 //! unclosed `font` in each paragraph, and compares each attribute with all earlier ones. So the page is passed to the parser in small pieces, and the
 //! limits are checked after each piece.
 
@@ -15,7 +15,7 @@ use html5ever::tendril::{StrTendril, TendrilSink as _};
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{Attribute, ParseOpts, QualName, parse_document};
 
-/// Maximum nesting depth of elements. Parts of the code that reads them recurse once per level.
+/// Maximum nesting depth of elements. Some functions that read elements call themselves once per level.
 const DEEPEST: u32 = 512;
 
 /// Maximum number of elements of a page.
@@ -37,7 +37,7 @@ pub(crate) fn parse(html: &str) -> Result<Document, TooMuch> {
     parse_until(html, Instant::now() + LONGEST)
 }
 
-/// Parses a page. Fails if it takes longer than [`LONGEST`], or until after the deadline.
+/// Parses a page. Fails if the page exceeds a limit, or if the parser takes longer than [`LONGEST`] or until after the deadline.
 pub(crate) fn parse_until(html: &str, deadline: Instant) -> Result<Document, TooMuch> {
     let options = ParseOpts {
         tree_builder: TreeBuilderOpts {

@@ -9,7 +9,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 
-/// Maximum number of bytes by which a body may be longer on the wire than decompressed, for the framing of the compression format.
+/// Maximum number of bytes by which a body on the wire may exceed the limit of decompressed bytes, for the framing of the compression format.
 const FRAMING: usize = 64 * 1024;
 
 /// The encodings that can be decompressed, for `Accept-Encoding`.

@@ -28,7 +28,7 @@ const MOST_ERROR: usize = 1_000;
 ///
 /// The arguments of the tool are the parameters in path, query and header under their own names, and the JSON body as `body`. A null is treated as an
 /// omitted argument. [`StoredTools::edit`](tool_core::stored::StoredTools::edit) refuses a version if its document cannot be used, or if its input
-/// schema does not fit the operation. The pointer of a fault continues from the file into its JSON:
+/// schema does not match the operation. The pointer of a fault continues from the file into its JSON:
 /// `/files/api.json/paths/~1items/get/parameters/0/in`.
 ///
 /// Not supported are cookies, objects in parameters, styles other than the default, bodies other than JSON, and references to other documents.
@@ -453,7 +453,8 @@ fn output(response: &Response) -> Result<FunctionOutput, ToolError> {
     )))
 }
 
-/// Returns the error for any other response. The secret is redacted before the text is cut: a part of a secret would not be found afterwards.
+/// Returns the error for a status other than 200 to 299. The secret is redacted before the text is cut: a part of a secret would not be found
+/// afterwards.
 fn failed(response: &Response, redactor: &Redactor) -> ToolError {
     let status = response.status();
     let (essence, _) = media_type(&response.headers);

@@ -207,7 +207,7 @@ pub(super) fn properties(
     Ok(all)
 }
 
-/// Returns the error for a call that would change nothing.
+/// Returns the error for a call that sets no property.
 pub(super) fn nothing_to_change() -> ToolError {
     ToolError::invalid_arguments(vec![Issue {
         pointer: "/properties".to_owned(),

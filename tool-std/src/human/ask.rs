@@ -145,7 +145,7 @@ impl UserQuestions {
     }
 
     /// Checks answers against these questions. An interface that calls this before it supplies the answers can let the user correct them. Answers are
-    /// checked again when they are supplied; if they do not fit the questions, the model reads the error in place of the answers.
+    /// checked again when they are supplied; if they do not match the questions, the model reads the error in place of the answers.
     ///
     /// ```
     /// use tool_std::human::{AnswerError, AnswerState, QuestionOption, UserAnswer, UserAnswers, UserQuestion, UserQuestions};
@@ -229,8 +229,8 @@ impl UserQuestion {
 /// questions and supplies [`UserAnswers`] with [`Turns::supply`](tool_core::turn::Turns::supply); the next call that drives the turn continues with
 /// them. If the user replies later, the client supplies answers with the status `deferred`, and the model ends its turn.
 ///
-/// Questions that cannot be answered, such as two with one id, do not reach the client: the model reads the error. Answers that do not fit the questions,
-/// such as an unknown option, are replaced by an error that the model reads.
+/// Questions that cannot be answered, such as two with one id, do not reach the client: the model reads the error. Answers that do not match the
+/// questions, such as an unknown option, are replaced by an error that the model reads.
 ///
 /// ```
 /// use serde_json::{json, value::to_raw_value};

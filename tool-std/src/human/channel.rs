@@ -40,7 +40,7 @@ pub struct Outbound {
 }
 
 impl Outbound {
-    /// Creates an address from the service that sends, the name of the channel, and the address of the person or group in the channel.
+    /// Creates the value from the service that sends, the name of the channel, and the address of the person or group in the channel.
     pub fn new(
         service: impl OutboundChannel,
         channel: impl Into<String>,

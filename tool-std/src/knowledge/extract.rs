@@ -1,4 +1,4 @@
-//! The text of a document, by its MIME type.
+//! Text extraction from documents, by MIME type.
 
 use tool_core::store::Document;
 

@@ -31,7 +31,7 @@ pub enum DocumentFault {
 }
 
 impl DocumentFault {
-    /// Every fault.
+    /// All faults, in the order of the variants.
     pub const ALL: &'static [Self] = &[
         Self::UnsupportedType,
         Self::NotText,

@@ -117,15 +117,15 @@ impl Indexer {
         self
     }
 
-    /// Sets the sandbox of the child process that reads PDF files. The default is [`Isolation::new`](crate::isolate::Isolation::new), for which the `main` of
-    /// the host begins with [`tool_std::helper`](crate::helper).
+    /// Sets the sandbox of the child process that reads PDF files. The default is [`Isolation::new`](crate::isolate::Isolation::new), which requires
+    /// that the host's `main` first calls [`tool_std::helper`](crate::helper).
     #[cfg(all(feature = "knowledge-pdf", unix))]
     pub fn isolation(mut self, isolation: crate::isolate::Isolation) -> Self {
         self.extractor.pdf.isolation = isolation;
         self
     }
 
-    /// Sets the memory and the time that the child process may use to read one PDF file: bytes, by default 512 MiB, and by default 30 seconds.
+    /// Sets the limits of the child process for one PDF file: its memory in bytes (512 MiB by default) and its time (30 seconds by default).
     #[cfg(all(feature = "knowledge-pdf", unix))]
     pub fn pdf_limits(mut self, memory: u64, time: Duration) -> Self {
         self.extractor.pdf.memory = memory;

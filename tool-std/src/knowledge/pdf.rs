@@ -1,4 +1,4 @@
-//! The text of PDF files, which a child process in a sandbox reads.
+//! Text extraction from PDF files in a sandboxed child process.
 //!
 //! A PDF is hostile input: its streams decompress to any size, its objects refer to each other in circles, and libraries that read it panic. The child process
 //! has no files, no network and no environment, and limits of memory and time.
@@ -91,7 +91,7 @@ fn text(outcome: &JobOutcome) -> Result<String, DocumentFault> {
     if matches!(ended.because, Cause::Deadline(_)) {
         return Err(DocumentFault::PdfTimeout);
     }
-    // Rust's allocator aborts the process with this text if the limit of the process is reached.
+    // Rust's allocator aborts the process with this text if the memory limit of the process is reached.
     let has_no_memory = outcome.stderr.text().contains("memory allocation of");
     if ended.out_of_memory || has_no_memory {
         return Err(DocumentFault::PdfMemory);

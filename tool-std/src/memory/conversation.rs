@@ -20,7 +20,7 @@ const PAGE: u32 = 500;
 /// messages with a rare word.
 const CANDIDATES: usize = 256;
 
-/// The length of a snippet, in characters.
+/// The maximum length of a snippet, in characters.
 const SNIPPET: usize = 300;
 
 /// The number of characters of a snippet before the first word of the query.

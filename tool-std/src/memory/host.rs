@@ -81,7 +81,7 @@ impl Memory {
         self
     }
 
-    /// Skips the [reranker](Self::reranker), for agents that must respond fast.
+    /// If `is_fast` is true, removes the [reranker](Self::reranker) that was set before, for agents that must respond fast.
     pub fn fast_mode(mut self, is_fast: bool) -> Self {
         if is_fast {
             self.reranker = None;

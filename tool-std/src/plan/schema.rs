@@ -1,4 +1,4 @@
-//! Validation of outputs against the JSON Schemas of a plan, which a model wrote.
+//! Validation of task outputs against the JSON Schemas that a model wrote for its plan.
 //!
 //! Without `$ref`, the validator visits each value at most once for each part of the schema, so the length of the schema limits the work.
 //! `tool_core::schema::dynamic` is not used: it stores each schema until the process ends, and models write a new one for each plan.

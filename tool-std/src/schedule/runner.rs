@@ -69,7 +69,7 @@ pub trait TaskRunner: Send + Sync + 'static {
 /// | a task is switched off | after 5 failed attempts without a success and without a change of the task; the run is then `failed` |
 /// | a task is switched off during an attempt of its run | the attempt continues; if it fails or its process dies, the run ends as `failed`. So a run that was requested for a task that is off is attempted once |
 /// | a task is changed while its run waits for its next attempt | the run ends as `failed`, unless its prompt, its schedule and its conversation stay the same |
-/// | due times that no process has claimed in time | the last 5 run later, one after the other; each earlier one is a row with the state `skipped` and its reason |
+/// | due times that no process has claimed in time | the last 5 run later, one after the other; each earlier one is a row with the state `skipped` and its reason, and after 99 rows one row covers all others |
 /// | a process dies | its runs are attempted again when the lease ends ([`lease`](Self::lease)), which counts as a failed attempt |
 #[derive(Clone)]
 pub struct Scheduler {
@@ -82,7 +82,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Creates a scheduler.
+    /// Creates a scheduler that claims the due runs of `store` and drives them with `runner`.
     pub fn new(store: impl ScheduleStore, runner: impl TaskRunner) -> Self {
         Self {
             store: Arc::new(store),

@@ -39,12 +39,12 @@ impl DueTask {
         Self { row, run }
     }
 
-    /// Returns the task.
+    /// Returns the stored row of the task.
     pub fn row(&self) -> &TaskRow {
         &self.row
     }
 
-    /// Returns the run.
+    /// Returns the run with its due time, its conversation and its number of attempts.
     pub fn task_run(&self) -> &TaskRun {
         &self.run
     }
@@ -117,7 +117,7 @@ impl DueTask {
         }
     }
 
-    /// Stores the prompt, unless an earlier attempt has stored it. The due time is the time of the message, by which a later attempt finds it.
+    /// Stores the prompt, unless an earlier attempt has stored it. The time of the message is the due time, so that a later attempt finds it.
     async fn say_once(&self, threads: &dyn ThreadStore) -> Result<(), ToolError> {
         let thread = ThreadId::new(self.row.workspace(), self.conversation())?;
         let due = self.due();

@@ -76,7 +76,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Uses a service.
+    /// Reads pages with a service instead of in the program.
     pub fn from(provider: impl PageProvider) -> Self {
         Self {
             service: Some(Arc::new(provider)),

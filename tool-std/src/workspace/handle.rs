@@ -57,9 +57,9 @@ fn workspace(cx: &ToolContext) -> Result<Workspace, ToolError> {
     let workspaces = cx
         .extension::<Workspaces>()
         .ok_or_else(|| ToolError::unavailable("`Workspaces`, a host value of the context,"))?;
-    let instance = cx.workspace().ok_or_else(|| {
-        ToolError::unavailable("the context's `workspace` (the slug of the instance)")
-    })?;
+    let instance = cx
+        .workspace()
+        .ok_or_else(|| ToolError::unavailable("the context's `workspace` (its name)"))?;
     let conversation = cx
         .conversation()
         .ok_or_else(|| ToolError::unavailable("the context's `conversation`"))?;

@@ -16,7 +16,7 @@ use super::{CONVERSATIONS, claim, own, spare_name};
 /// The folders of packs next to the conversations. Each has a subfolder for each conversation.
 const KEPT: [&str; 2] = ["git-state", "git-work"];
 
-/// Removes the tree of a workspace; returns whether it existed.
+/// Removes the tree of a workspace, and trees that earlier calls could not remove; returns whether anything was removed.
 pub(super) fn instance(root: &Path, slug: &str) -> io::Result<bool> {
     let Some(root) = there(Dir::open_ambient_dir(root, ambient_authority()))? else {
         return Ok(false);

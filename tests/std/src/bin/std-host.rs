@@ -1,7 +1,8 @@
 //! A small host process. Tests use it as the sandbox helper, because a test program cannot be the helper, and as a host that they start in a chosen
 //! environment and kill.
 //!
-//! `std-host ROOT ARGUMENTS [bare]` calls `run_command` in a workspace below `ROOT` and prints the result.
+//! `std-host ROOT ARGUMENTS [bare]` calls `run_command` in a workspace below `ROOT` and prints the result. With `bare`, the sandbox uses no Landlock,
+//! no namespaces and no `cgroup.kill`.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -67,8 +67,8 @@ async fn data(uploads: &Uploads, bytes: &[u8], file: &str) -> Value {
     call(uploads, "main", Vec::new(), arguments).await.unwrap()
 }
 
-// uploadAttachment: an index selects a file of the message. The result contains the key, the URL and the size, and the key contains the instance, the
-// conversation and a safe name.
+// uploadAttachment: an index selects a file of the message. The result contains the key, the URL and the size, and the key contains the workspace,
+// the conversation and a safe name.
 #[tokio::test]
 async fn file_of_the_message_is_stored() {
     let (_folder, uploads) = uploads();
@@ -118,7 +118,7 @@ async fn file_of_the_message_is_stored() {
     assert!(error.contains("there is no attachment 2"), "{error}");
 }
 
-// uploadAttachment: with both inputs, a file of 10 MB is accepted and a larger file is refused.
+// uploadAttachment: with both inputs, a file of 10 MiB is accepted and a larger file is refused.
 #[tokio::test]
 async fn files_have_a_maximum_size() {
     let (_folder, uploads) = uploads();

@@ -251,7 +251,7 @@ async fn tail_works_for_files_of_any_length() {
         );
         assert_eq!(out["lines"], 900_000);
     }
-    // The range begins far after the first block of the file.
+    // The offset is far behind the first piece that is read of the file.
     let at = text.find("line 700000\n").unwrap();
     let out = place
         .ok("read_file", json!({"path": "log", "offset": at}))
@@ -429,7 +429,7 @@ async fn files_that_are_not_text_are_reported_by_kind() {
         let parts = json!({"parts": [{"path": path, "start_line": 1, "end_line": 2}]});
         assert_eq!(place.fails("read_file_parts", parts).await, text);
     }
-    // A character whose bytes are in two blocks is decoded correctly.
+    // A character whose bytes are in two pieces is decoded correctly. A piece has 256 KiB.
     let text = format!("{}€{}\n", "x".repeat((4 << 20) - 1), "y".repeat(10));
     place.put("across", &text);
     let out = place
@@ -439,14 +439,14 @@ async fn files_that_are_not_text_are_reported_by_kind() {
         )
         .await;
     assert_eq!(out["content"], "€yyyyyyyyyy\n");
-    // The file is exactly one block long, and its last line has no line end.
+    // The file consists of whole pieces, and its last line has no line end.
     place.put("whole", "z".repeat(4 << 20));
     let parts = json!({"parts": [{"path": "whole", "start_line": 1, "end_line": 1}]});
     assert_eq!(
         place.ok("read_file_parts", parts).await["parts"][0]["total_lines"],
         1
     );
-    // The file is exactly one block long, and its last line has a line end.
+    // The file consists of whole pieces, and its last line has a line end.
     place.put("exact", "z\n".repeat(2 << 20));
     let out = place
         .ok("read_file", json!({"path": "exact", "tail": 2}))

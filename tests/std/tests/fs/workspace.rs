@@ -17,7 +17,7 @@ fn open(workspaces: &Workspaces, conversation: &str) -> Workspace {
     workspaces.open("acme", conversation).unwrap()
 }
 
-// S1-69: a conversation's folder is `{root}/{instance}/conversations/{conversation}`.
+// S1-69: a conversation's folder is `{root}/{workspace}/conversations/{conversation}`.
 #[test]
 fn workspace_path_has_the_documented_layout() {
     let root = root();
@@ -120,7 +120,7 @@ fn child_writes_after_the_variable_has_changed() {
     });
 }
 
-// S1-71: an invalid slug of an instance is refused.
+// S1-71: an invalid workspace name is refused.
 #[test]
 fn invalid_instance_slug_is_refused() {
     let root = root();
@@ -145,7 +145,8 @@ fn invalid_instance_slug_is_refused() {
     assert!(!root.path().join("A").exists());
 }
 
-// D8, S1-71: every slug that the context accepts has workspaces. Earlier, the workspaces refused `acme_eu`, so that instance had no workspace tools.
+// D8, S1-71: `Workspaces::open` accepts exactly the names that `InstanceSlug` accepts. Earlier, the context accepted `acme_eu` and `Workspaces`
+// refused it, so tools could not use files in that workspace.
 #[test]
 fn every_slug_of_an_instance_has_workspaces() {
     let root = root();
@@ -294,7 +295,7 @@ fn links_in_the_workspace_path_are_refused() {
     }
 }
 
-// S1-89: deleting an instance removes its tree and keeps other instances.
+// S1-89: `delete_instance` removes the tree of a workspace and keeps other workspaces.
 #[test]
 fn deleting_an_instance_removes_its_tree() {
     let root = root();
@@ -330,7 +331,7 @@ fn deleting_an_instance_removes_its_tree() {
     );
 }
 
-// S1-89: deleting an instance does not follow links, and works for every depth of folders.
+// S1-89: `delete_instance` does not follow links, and works for every depth of folders.
 #[cfg(unix)]
 #[test]
 fn deleting_an_instance_follows_no_link_at_any_depth() {
@@ -362,7 +363,7 @@ fn deleting_an_instance_follows_no_link_at_any_depth() {
         "kept"
     );
 
-    // If the folder of the instance is a link, only the link is deleted.
+    // If the folder of the workspace is a link, only the link is deleted.
     symlink(outside.path(), root.path().join("acme")).unwrap();
     assert!(workspaces.delete_instance("acme").unwrap());
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
@@ -514,7 +515,7 @@ fn handle_has_its_effect_and_opens_the_callers_workspace() {
                 .build(),
             "`conversation`",
         ),
-        (cx("ACME", "c"), "not an instance slug"),
+        (cx("ACME", "c"), "not a workspace name"),
         (cx("acme", ".."), "not a valid conversation id"),
     ] {
         let error = cx.get::<Reader>().unwrap_err();

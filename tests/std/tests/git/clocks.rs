@@ -233,7 +233,7 @@ async fn removal_of_old_clones_follows_no_link() {
     assert!(outside.exists());
 }
 
-// S1-89: deleting an instance removes its clones and tokens.
+// S1-89: `delete_instance` removes the clones and tokens of a workspace.
 #[tokio::test]
 async fn deleting_an_instance_removes_clones_and_tokens() {
     let world = World::new();

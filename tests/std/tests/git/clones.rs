@@ -8,9 +8,9 @@ use tool_core::ErrorKind;
 
 use crate::world::{World, call, clone, isolation, output, script, tree};
 
-// S1-77, S1-87, S1-91, gitCloneRepo: a clone returns its absolute path, its branch and an overview of its files.
+// S1-77, S1-87, S1-91, gitCloneRepo: a clone returns its absolute path, its branch, its commit and its status.
 #[tokio::test]
-async fn clone_returns_its_path_branch_and_overview() {
+async fn clone_returns_its_path_branch_and_status() {
     let world = World::new();
     let cx = world.cx(world.files());
     let result = call(&cx, "git_clone", json!({ "repo": "acme/site" })).await;

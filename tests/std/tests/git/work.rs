@@ -1,4 +1,4 @@
-//! A typical session with the git tools: status, diff, commit, branch, fetch and push.
+//! Typical use of the git tools: status, diff, commit, branch, fetch and push.
 
 use std::fs;
 

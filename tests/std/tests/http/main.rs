@@ -1,4 +1,4 @@
-//! The `http_get` and `http_request` tools, the guard that checks their addresses, and the web tools, which use the same client.
+//! The `http_get` and `http_request` tools, the guard that checks their addresses, stored HTTP operations, and the web tools. All use one client.
 
 #![allow(
     clippy::unwrap_used,

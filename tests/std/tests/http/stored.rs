@@ -594,7 +594,7 @@ async fn unreachable_server_is_reported() {
     assert_eq!(result.error().unwrap().wait(), Some(Duration::from_secs(7)));
 }
 
-// S3-12: a response that does not fit the output schema is an error result.
+// S3-12: a response that does not match the output schema is an error result.
 #[tokio::test]
 async fn response_that_violates_the_output_schema_is_an_error() {
     let wanted = schema(&json!({

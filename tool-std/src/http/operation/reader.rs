@@ -1,4 +1,4 @@
-//! Values of a JSON document with their pointers, and its references.
+//! JSON pointers and `$ref` references of a JSON document.
 
 use serde_json::{Map, Value};
 use tool_core::stored::ToolFault;

@@ -11,7 +11,7 @@ use tool_std::web::{Brave, DuckDuckGo, SearXng, Search, SerpApi, Tavily};
 use super::search::{KEY, search_by, serves};
 use crate::support::{Names, PRIVATE, Server, client, output};
 
-// The contract of webSearch: a variable of the instance chooses the engine.
+// The contract of webSearch: the variable `SEARCH_PROVIDER` selects the engine.
 #[tokio::test]
 async fn the_variable_chooses_the_engine() {
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
@@ -61,7 +61,8 @@ async fn looked_up(provider: &str, secrets: &[&str]) -> (Vec<String>, String) {
     (names.asked(), error.operator_text())
 }
 
-// The contract of webSearch: the engine is tavily, serpapi, brave or duckduckgo; tavily is the default. S1-50: each engine has its own address.
+// The contract of webSearch: the variable may select tavily, serpapi, brave or duckduckgo; tavily is the default. S1-50: each engine has its own
+// address.
 #[tokio::test]
 async fn default_engine_is_tavily_and_each_has_its_address() {
     let shared = ["search_api_key"];
