@@ -148,8 +148,8 @@ impl Agent {
         turns.drive(&mut model, |cx| self.tools(cx), cx).await
     }
 
-    /// Stores a message of the user, and returns the final output of the run as a `T`. After an error, the message remains stored; [`AgentError`]
-    /// describes how to continue.
+    /// Stores a message of the user, and returns the final output of the run as a `T`. If the function of the instructions fails, the message is not
+    /// stored. After any other error of the run, the message remains stored; [`AgentError`] describes how to continue.
     ///
     /// With [`OutputMode::Tool`], the model gets the additional tool `final_answer`, whose arguments are a `T`, and the first valid call of
     /// `final_answer` ends the run. Calls of other tools in the same message run too. If the model answers with a text, or calls `final_answer` with
@@ -168,7 +168,7 @@ impl Agent {
         turns: &Turns,
         cx: &ToolContext,
     ) -> Result<T, AgentError> {
-        // If the instructions cannot be written, the run ends before its message is stored.
+        // If the function of the instructions fails, the message is not stored.
         let model = self.asked(cx, Some(self.wanted()))?;
         turns.say(message, cx).await?;
         self.output(model, turns, cx).await
@@ -313,7 +313,7 @@ impl AgentBuilder {
     }
 
     /// Sets a function that writes the instructions at the beginning of each run, for example with the variables of the context. An error ends the
-    /// run before a request is sent, as [`TurnError::Model`]. [`Agent::run`] has stored the user's message by then, and [`Agent::respond`] has not.
+    /// run as [`TurnError::Model`], before the message of the user is stored and before a request is sent.
     pub fn instructions_of(
         mut self,
         write: impl Fn(&ToolContext) -> Result<String, ToolError> + Send + Sync + 'static,
@@ -338,7 +338,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Limits the tokens of one run, of input and output, failed attempts included. Without it, the limit of the [`Turns`] applies. As with
+    /// Limits the input and output tokens of one run, failed attempts included. Without it, the limit of the [`Turns`] applies. As with
     /// [`most_steps`](Self::most_steps), each run that [`Agent::run`] begins has the full limit.
     pub fn most_tokens(mut self, tokens: u64) -> Self {
         self.0.tokens = Some(tokens);

@@ -22,7 +22,7 @@
 //! skills: [refunds]                   # listed after the instructions
 //! prompts:                            # agents that run within a call
 //!   - agent: summarize
-//!     include_text_response: true     # the default, as for the next two
+//!     include_text_response: true     # `true` is the default of this key and of the next two
 //!     include_tool_calls: false
 //!     include_errors: true
 //!     init_user_message: text         # a property of the arguments
@@ -74,8 +74,8 @@
 //! replaced. Other braces are unchanged. If a required variable has no value, the run ends before a request, with an error that names the variable. A
 //! variable that is not required and has no value is replaced with an empty text. A secret is refused, because a provider would get it.
 //!
-//! An error has the line and the column of the fault, and the error for an unknown key names the most similar
-//! key.
+//! The error for an unknown key names the most similar key, or all keys if none is similar. If the fault has a place in the file, the error has its
+//! line and column.
 //!
 //! ```
 //! use tool_agent::agent_file::AgentFile;
@@ -442,7 +442,7 @@ fn nearest<'w>(word: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w s
     (distance <= most).then_some(known)
 }
 
-/// Returns the text of a parser's fault, with the most similar key or value in place of serde's list.
+/// Returns the text of a parser's fault. For an unknown key or value, serde's list is replaced by the most similar one, if there is one.
 fn fault(text: &str) -> String {
     for (begin, what) in [("unknown field `", "key"), ("unknown variant `", "value")] {
         let Some(rest) = text.strip_prefix(begin) else {
@@ -504,7 +504,7 @@ impl AgentFile {
     ///
     /// # Errors
     ///
-    /// Fails if the file cannot be read, if it has another extension, and like [`from_yaml`](Self::from_yaml).
+    /// Fails if the file cannot be read, if it has a different extension, and like [`from_yaml`](Self::from_yaml).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, AgentFileError> {
         let path = path.as_ref();
         let extension = path.extension().and_then(|extension| extension.to_str());

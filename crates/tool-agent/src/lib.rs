@@ -44,6 +44,7 @@
 //!
 //! | feature | contents |
 //! |---|---|
+//! | `agent-files` | the module `agent_file`: agents from files in YAML and TOML |
 //! | `bedrock` | requests to Amazon Bedrock: `Endpoint::bedrock`, which signs them with the keys of an `AwsCredentials`, and `Endpoint::bedrock_with_key` |
 
 #![forbid(unsafe_code)]

@@ -199,7 +199,7 @@ impl AgentRuntime {
         self.drive_with(agent, cx, None).await
     }
 
-    /// Implements [`drive`](Self::drive). The run waits at the barrier before each request.
+    /// Implements [`drive`](Self::drive). If there is a barrier, the run waits at it before each request.
     pub(crate) async fn drive_with(
         &self,
         agent: &str,
@@ -431,8 +431,7 @@ impl AgentRuntime {
         apart::apart(Box::pin(driven)).await
     }
 
-    /// Drives the thread of a run until the run ends or waits. Before each request, the run waits at the
-    /// barrier.
+    /// Drives the thread of a run until the run ends or waits. If there is a barrier, the run waits at it before each request.
     async fn driven(
         &self,
         run: &Arc<Run>,

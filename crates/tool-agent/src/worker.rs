@@ -175,7 +175,7 @@ impl Worker {
         // If this future is dropped, the tasks drop their drives.
         let _guard = hand_back.clone().drop_guard();
         let (ended, mut ends) = mpsc::unbounded();
-        // The numbers of threads that the worker drives now, and of suspects among them.
+        // The number of threads that the worker drives now, and the number of suspects among them: threads whose lease has expired at least twice.
         let (mut active, mut suspects) = (0, 0);
         let mut hint = 0;
         while !stop.is_cancelled() {
@@ -218,7 +218,7 @@ impl Worker {
                 later = inner.queue.queued_elsewhere(hint), if active < inner.threads => hint = later,
                 () = tokio::time::sleep(inner.poll), if active < inner.threads => {}
             }
-            // All threads whose drives have ended are free.
+            // More drives may have ended in the meantime.
             while let Ok(was_suspect) = ends.try_recv() {
                 active -= 1;
                 suspects -= usize::from(was_suspect);
@@ -241,7 +241,7 @@ impl Worker {
         }
     }
 
-    /// Starts the drive of a claimed thread in a task. Returns false if there is no runtime for tasks.
+    /// Starts the drive of a claimed thread in a task. Returns false if no Tokio runtime is active.
     fn start(
         &self,
         row: WorkRow,
@@ -343,8 +343,8 @@ impl WorkerBuilder {
         self
     }
 
-    /// Sets the interval at which the worker looks for threads; the default is 1 second. Threads that an [`AgentQueue`] of the same process queues are
-    /// claimed at once, and a `PostgresStore` wakes the workers of other processes by a notification of the database.
+    /// Sets the interval at which the worker looks for threads; the default is 1 second. A thread that the worker's [`AgentQueue`], or a clone of it,
+    /// queues in the same process is claimed at once, and a `PostgresStore` wakes the workers of other processes by a notification of the database.
     pub fn poll(mut self, poll: Duration) -> Self {
         self.inner.poll = poll.max(Duration::from_millis(1));
         self

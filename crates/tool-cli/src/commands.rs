@@ -110,7 +110,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
     }
 }
 
-/// The error for a command that this program was built without.
+/// Returns the error for a command whose feature this program was built without.
 #[cfg(not(all(
     feature = "tokens",
     feature = "chat",

@@ -171,7 +171,7 @@ impl Cli {
         self.agents.as_ref()
     }
 
-    /// Adds runners of functions to the stored tools of `serve --store`, before those of `--typescript` and `--mcp-server`: for example the
+    /// Adds runners of functions to the stored tools of `serve --store`, before the runners of `--typescript` and `--mcp-server`: for example the
     /// `HttpRunner` of `tool-std`.
     ///
     /// ```no_run
@@ -336,13 +336,13 @@ impl Offer {
         tool_core::stored::LinkedRunner::new(&self.registry, self.rules.clone())
     }
 
-    /// Returns the runner of functions that are TypeScript, which call tools of the program with the rules of the program.
+    /// Returns the runner of TypeScript functions, which can call the tools of the program with the rules of the program.
     #[cfg(feature = "typescript")]
     pub(crate) fn code_runner(&self, code: tool_code::Code) -> tool_code::TypeScriptRunner {
         tool_code::TypeScriptRunner::new(code, &self.registry, self.rules.clone())
     }
 
-    /// Returns a caller's toolset of the tools of a different registry, behind the gate and with the rules of the program.
+    /// Returns the tools of a different registry for a caller, with the gate and the rules of the program.
     #[cfg(feature = "admin")]
     pub(crate) fn others(&self, registry: &Registry, cx: &ToolContext) -> Toolset {
         let rules = self.rules.renewed();

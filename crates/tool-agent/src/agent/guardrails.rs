@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | [`input_guardrail`](AgentBuilder::input_guardrail) | the messages of the thread | before the first request of the agent in a drive, and before each request with a new message of a user | no request is sent, and later requests contain a note in place of the refused messages |
 //! | [`output_guardrail`](AgentBuilder::output_guardrail) | each text and each reasoning of the model, and typed outputs | before it is stored, and before it is shown unless [`show_unchecked_output`](AgentBuilder::show_unchecked_output) is set | the message of the model is dropped |
-//! | [`call_guardrail`](AgentBuilder::call_guardrail) | each call of the model | before one of the message's calls is stored or run | the message of the model is dropped with all its calls |
+//! | [`call_guardrail`](AgentBuilder::call_guardrail) | each call of the model | before any call of the message is stored or run | the message of the model is dropped with all its calls |
 //!
 //! In an [`AgentRuntime`](crate::runtime::AgentRuntime), each agent has its own guardrails: the input guardrails of an agent also run after a handoff
 //! to it, and sub-agents and prompts have the guardrails of their own agents.
@@ -18,7 +18,7 @@
 //! [`GateBuilder::layer`](tool_core::GateBuilder::layer) in place of a guardrail.
 //!
 //! The function [`guardrail`] makes a layer from an asynchronous function. Each layer wraps the one that was added before it, so the last one runs
-//! first; layers of other crates, such as a timeout, fit between them.
+//! first; layers of other crates, such as a timeout, can be added between them.
 //!
 //! ```
 //! use tool_agent::agent::Agent;
@@ -151,7 +151,8 @@ pub struct OutputCheck {
 }
 
 impl OutputCheck {
-    /// Returns the text of the message. For a typed output ([`Agent::run`](super::Agent::run)), the JSON text of the output is added on a separate line.
+    /// Returns the text of the message. For a typed output ([`Agent::run`](super::Agent::run)) of the mode [`Tool`](super::OutputMode::Tool), the
+    /// arguments of `final_answer` are added on a separate line.
     pub fn text(&self) -> String {
         let outputs = self.message.calls.iter().filter(|_| self.typed);
         let outputs = outputs
@@ -382,7 +383,7 @@ impl Guardrails {
         Some(ending(GuardrailKind::Input, refusal, cx))
     }
 
-    /// Checks a message of the model: its text, then its calls. `typed` is whether the model returns a typed output.
+    /// Checks a message of the model: its text, then its calls. `typed` is whether the model returns a typed output with the tool `final_answer`.
     pub(super) async fn check_message(
         &self,
         message: &ModelMessage,

@@ -19,7 +19,7 @@ pub(crate) struct Instructed {
     guardrails: Guardrails,
     /// The sequence number of the last message of a user that the input guardrails have accepted.
     accepted: Option<u64>,
-    /// The messages that the input guardrails of an earlier run have refused; `None` before the first request.
+    /// Sequence numbers of the messages that input guardrails have refused in earlier runs; `None` before the first request.
     refused: Option<Vec<u64>>,
     /// The messages of the last request, if they differ from those of the thread: the instructions, and notes in place of refused messages. Only new
     /// messages of the thread are copied.

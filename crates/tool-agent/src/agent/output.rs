@@ -43,7 +43,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, AgentError> {
     serde_json::from_str(text).map_err(AgentError::Refused)
 }
 
-/// The invalid outputs of a run, and the messages that were already judged.
+/// Counts the invalid outputs of a run, up to the allowed number of retries.
 pub(super) struct Wanted {
     retries: u32,
     pub(super) mode: OutputMode,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{ImmediateKeys, RawImmediate, RawResumable, RawSession, RawSpawn};
 use crate::runtime::{Immediate, ParentCommunication, Resumable, Session, Side, SpawnGate};
 
-/// The side of a sub-agent that reads the messages of its parent.
+/// The recipient of the messages that a parent sends to a sub-agent.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RawSide {
@@ -14,7 +14,7 @@ pub(super) enum RawSide {
     B,
 }
 
-/// How the outcome of a session reaches the parent.
+/// Whether the outcome of a session is delivered to the parent.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RawCommunication {

@@ -57,7 +57,7 @@ impl AwsKeys {
     ///
     /// # Errors
     ///
-    /// Fails if one of the first two variables is not set or empty, and if a variable is not UTF-8.
+    /// Fails if one of the first two variables is empty or not set, and if a variable is not UTF-8.
     pub fn from_env() -> Result<Self, MissingKey> {
         let keys = Self::new(
             from_env("AWS_ACCESS_KEY_ID")?,
@@ -116,8 +116,8 @@ pub trait AwsCredentials: Send + Sync + 'static {
     /// [`Credentials::token`](super::Credentials::token).
     fn keys(&self) -> BoxFuture<'_, Result<AwsKeys, ToolError>>;
 
-    /// Called when AWS answers that these keys have expired or are unknown. Returns, within 30 s, whether [`keys`](Self::keys) now returns different keys.
-    /// If so, the request is sent again once. The default returns `false`.
+    /// Called when AWS answers 401, or 403 because these keys have expired or are unknown. Returns, within 30 s, whether [`keys`](Self::keys) now
+    /// returns different keys. If so, the request is sent again once. The default returns `false`.
     fn refused<'a>(&'a self, keys: &'a AwsKeys) -> BoxFuture<'a, bool> {
         let _ = keys;
         ready(false).boxed()

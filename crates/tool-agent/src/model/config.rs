@@ -152,8 +152,9 @@ impl HttpModelBuilder {
         self
     }
 
-    /// Lets the provider cache the beginning of each request, up to its last message, so that the next step of the run costs a tenth of the price for it.
-    /// Without this setting, Anthropic and Bedrock cache nothing. OpenAI and Gemini cache without it, so it has no effect for them.
+    /// Lets the provider cache the beginning of each request, up to its last message, so that the cached part costs a tenth of the input price in the
+    /// next step of the run. Without this setting, Anthropic and Bedrock cache nothing. OpenAI and Gemini cache without it, so it has no effect for
+    /// them.
     ///
     /// A request to Bedrock has up to three of the four permitted cache points: after the system prompt, which includes the tools before it, and after the
     /// last two messages of the user, to which results of calls belong. Bedrock refuses cache points for a model without a prompt cache, and
@@ -292,7 +293,7 @@ impl HttpModelBuilder {
         let cache_points = cache.filter(|_| provider == Provider::Bedrock);
         body::merge(&mut params, fields);
         let origin = format!("{} {model}", endpoint.base.trim_end_matches('/'));
-        // OpenAI and Anthropic end every stream with an event; compatible servers of Chat Completions may not.
+        // OpenAI, Anthropic and Bedrock end every stream with a final event. Gemini and compatible servers of Chat Completions may not.
         let ends_with_event = match provider {
             Provider::Chat => endpoint.own,
             Provider::Responses | Provider::Anthropic | Provider::Bedrock => true,
@@ -523,7 +524,8 @@ fn name(header: &str) -> Result<HeaderName, ConfigError> {
 mod tests {
     use super::*;
 
-    // The name `insufficient_quota` means a limit per minute at a host of Azure only. A host whose name only contains such a name is not one.
+    // Only Azure uses the name `insufficient_quota` for a limit per minute. A host does not belong to Azure if its name merely contains a domain of
+    // Azure.
     #[test]
     fn hosts_of_azure_are_known() {
         for (host, expected) in [

@@ -376,7 +376,7 @@ impl Exchange<'_> {
         failure
     }
 
-    /// Reads a reply that is not streamed, from a server that ignores `stream`. Its parts are passed to `each` at once.
+    /// Reads a reply that is not streamed, from a server that ignores `stream`. Its parts are passed to `each` when the reply is complete.
     async fn whole(
         &mut self,
         mut response: Incoming,
@@ -423,7 +423,7 @@ impl Exchange<'_> {
         self.failed(refusal, Some(status))
     }
 
-    /// Converts an error of the provider's format. `event` is the event or the body that contains it.
+    /// Converts an error of the provider's format. `event` is the event or the body that contains the error.
     fn invalid(&self, error: &WireError, event: Option<&str>, headers: &HeaderMap) -> Failure {
         let WireError::Reported {
             kind,

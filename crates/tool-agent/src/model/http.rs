@@ -171,7 +171,7 @@ impl HttpModel {
         Ok(self)
     }
 
-    /// Returns why the last step of this model failed; `None` if it succeeded or was stopped. A clone has no error of the original. An
+    /// Returns why the last step of this model failed; `None` if it succeeded or was stopped. A clone does not have the error of the original. An
     /// [`Agent`](crate::agent::Agent) runs clones, so read its errors from [`ModelEvent::Failed`] with [`observe`](Self::observe).
     pub fn error(&self) -> Option<&ModelError> {
         self.state.error.as_ref()
@@ -209,8 +209,7 @@ impl HttpModel {
                 _ => {
                     return Err(Box::new(ModelError {
                         usage: self.state.spent,
-                        // A retry of an invalid request fails again, so the run has no time at which it
-                        // continues.
+                        // A retry of an invalid request would fail again, so the run is not suspended.
                         resumes_after: resumes_after.filter(|_| next),
                         earlier,
                         ..*error

@@ -80,7 +80,7 @@ impl PastReasoning {
 mod tests {
     use super::*;
 
-    // A host whose name only begins or ends like the name of a known server has its own rules.
+    // A host whose name only begins like the name of a known server has the default rule.
     #[test]
     fn servers_that_require_reasoning_are_known() {
         for (url, model, expected) in [

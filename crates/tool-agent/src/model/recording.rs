@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool_core::redact::Redactor;
 
-/// The response headers that this crate reads. Only these are recorded.
+/// The response headers that are recorded, because this crate reads them.
 const KEPT: &[&str] = &[
     "content-type",
     "retry-after",
@@ -139,7 +139,7 @@ impl Recording {
 
     /// Returns the recorded response of a request; `None` while recording, because the request is sent. Requests of concurrent runs may come in a
     /// different order than they were recorded in, so the first response of an equal request is taken. The error states how the request differs from
-    /// the first recorded request that was not replayed, or that none is left.
+    /// the first recorded request that was not replayed, or that no recorded request is left.
     pub(super) fn next(&self, url: &Url, body: &str) -> Option<Result<Recorded, String>> {
         let Self::Replay(replay) = self else {
             return None;

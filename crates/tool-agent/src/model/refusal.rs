@@ -250,7 +250,7 @@ impl Refusal {
         }
     }
 
-    /// Converts the facts to an error of this model.
+    /// Converts the refusal to an error of a model.
     pub(super) fn error(self, model: &str, status: Option<StatusCode>) -> Box<ModelError> {
         let kind = self.kind.unwrap_or(ModelErrorKind::Server);
         let mut error = ModelError::new(kind, model, self.message);
@@ -261,7 +261,7 @@ impl Refusal {
     }
 }
 
-/// Returns the name of the error that AWS writes into a header, before an address.
+/// Returns the name of an AWS error from the header `x-amzn-errortype`, without the address after the name.
 pub(super) fn error_type(headers: &HeaderMap) -> Option<&str> {
     let name = headers.get("x-amzn-errortype")?.to_str().ok()?;
     name.split(':').next()
@@ -318,7 +318,7 @@ fn seconds(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text.trim().parse().ok()?).ok()
 }
 
-/// Returns the beginning of a body that is not JSON, such as the page of a proxy.
+/// Returns the first 300 characters of a body without an error message, such as the page of a proxy.
 fn excerpt(body: &str) -> String {
     let text: Vec<&str> = body.split_whitespace().collect();
     let text = text.join(" ");

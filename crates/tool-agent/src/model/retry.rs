@@ -73,8 +73,8 @@ pub enum Restart {
 
 /// The maximum time of each phase of a request.
 ///
-/// Only events of the reply count: bytes, comments and pings that keep a connection open do not, so a provider that only sends pings runs into the
-/// timeout. [`Duration::MAX`] disables a timeout. The complete reply has no timeout; use the deadline of the context. In a chain, each model has its
+/// Only events of the reply count: bytes, comments and pings that keep a connection open do not, so the timeout also expires if a provider sends only
+/// pings. [`Duration::MAX`] disables a timeout. The complete reply has no timeout; use the deadline of the context. In a chain, each model has its
 /// own timeouts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

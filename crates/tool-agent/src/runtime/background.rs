@@ -65,7 +65,7 @@ impl Drop for Running {
 }
 
 impl Background {
-    /// Runs the sessions of a thread, unless a task already does. `session` runs one session, and returns whether the next session has begun.
+    /// Runs the sessions of a thread, unless a task already does. `session` runs one session, and returns whether to call `session` again.
     pub(super) fn session(
         &self,
         thread: ThreadId,

@@ -15,13 +15,13 @@ use super::run::Run;
 /// The result of [`AgentRuntime::begin`].
 #[derive(Debug)]
 pub enum AgentBegun {
-    /// This process holds the run.
+    /// The run has begun, and this process has its lease.
     Run(Box<BegunAgentRun>),
     /// A different run of the conversation has not ended. Nothing was stored.
     Busy(RunId),
 }
 
-/// A run of agents that this process holds, and that has not made a request yet; created by [`AgentRuntime::begin`].
+/// A run of agents that has begun and has not sent a request yet; created by [`AgentRuntime::begin`]. This process has the lease of the run.
 ///
 /// No other drive of the conversation begins while it exists. [`drive`](Self::drive) continues with it; if it is dropped instead, the run ends as
 /// cancelled. The lease is renewed only while it is driven, so begin the drive within the length of a [lease](Turns::lease).
@@ -46,8 +46,8 @@ pub(super) enum Start<'a> {
 }
 
 impl AgentRuntime {
-    /// Begins a run of the conversation of a context, before a message is stored. [`respond`](Self::respond) stores its message even if a different run is
-    /// active; a host that refuses messages while a run is active begins the run first, like [`Turns::begin`].
+    /// Begins a run of the conversation of a context, before a message is stored. [`respond`](Self::respond) stores its message even if a different
+    /// run is active; a host that refuses messages while a run is active begins the run first. [`Turns::begin`] does the same without agents.
     ///
     /// `agent` is the agent of a new conversation. If the conversation was passed to another agent, that agent answers.
     ///

@@ -26,7 +26,7 @@ use crate::files::{ThreadFiles, paths_in};
 /// Maximum length of the display name of a sub-agent, in characters.
 const MOST_NAME: usize = 120;
 
-/// Maximum number of different paths in a message whose files are copied.
+/// Maximum number of different paths in one text whose files are looked up and copied.
 const MOST_PATHS: usize = 100;
 
 /// The type of the message with the result of a sub-agent.
@@ -445,7 +445,8 @@ impl AgentRuntime {
 
     /// Copies the files of a message from one thread to another, and returns the message with the paths of the copies, and the paths that do not exist.
     ///
-    /// Removes a path from the message if the first thread does not have the file: in the other thread, the path could name a different file.
+    /// Replaces a path in the message with `[missing file]` if the first thread does not have the file: in the other thread, the path could name a
+    /// different file.
     pub(super) async fn pass_files(
         &self,
         from: &ThreadId,
@@ -468,7 +469,8 @@ impl AgentRuntime {
         Ok((with_paths(message, &copies), skipped))
     }
 
-    /// Moves a result from the thread of a child to its parent: its files are copied, and its texts name the copies.
+    /// Copies the files of a result from the thread of a child to the thread of its parent, and replaces the paths in the result with the paths of
+    /// the copies.
     pub(super) async fn pass_result(
         &self,
         from: &ThreadId,

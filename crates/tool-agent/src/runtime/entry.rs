@@ -60,7 +60,7 @@ pub struct AgentEntry {
     pub(super) arguments: Option<String>,
     pub(super) variables: Vec<VariableNeed>,
     pub(super) rules: Rules,
-    /// Whether `rules` contains a non-empty list.
+    /// Whether `allow` or `deny` was called.
     pub(super) is_restricted: bool,
     pub(super) prompts: Vec<PromptTool>,
     pub(super) handoffs: Vec<Handoff>,
@@ -355,7 +355,7 @@ impl Subagent {
     }
 }
 
-/// The side of a sub-agent that reads the messages of its parent.
+/// The recipient of the messages that a parent sends to a sub-agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Side {
@@ -366,7 +366,7 @@ pub enum Side {
     B,
 }
 
-/// How the outcome of a session reaches the parent.
+/// Whether the outcome of a session is delivered to the parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParentCommunication {
@@ -392,7 +392,7 @@ impl Resumable {
         Self::default()
     }
 
-    /// Sets the side that reads the messages of the parent.
+    /// Sets the recipient of the messages of the parent.
     pub fn receives_messages(mut self, side: Side) -> Self {
         self.side = side;
         self
@@ -405,7 +405,7 @@ impl Resumable {
         self
     }
 
-    /// Sets how outcomes reach the parent.
+    /// Sets whether the outcomes of sessions are delivered to the parent.
     pub fn parent_communication(mut self, communication: ParentCommunication) -> Self {
         self.communication = communication;
         self
@@ -457,7 +457,7 @@ impl Immediate {
         self
     }
 
-    /// Adds variables whose values only the tools of the instance read. No model and no message contains them.
+    /// Adds variables whose values only the tools of the instance read. The values are in no message, and no model reads them.
     pub fn scoped_env<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.scoped.extend(names.into_iter().map(Into::into));
         self

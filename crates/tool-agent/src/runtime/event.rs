@@ -168,7 +168,7 @@ pub enum AgentEventKind {
 pub struct EventApproval {
     /// The id of the approval.
     pub id: String,
-    /// The tool that waits.
+    /// The name of the tool whose call waits for the approval.
     pub tool: String,
     /// The conversation of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -380,7 +380,7 @@ pub struct AgentEvents {
 }
 
 impl AgentEvents {
-    /// Returns the outcome of the run, after the stream has ended. `None` before its end, and if it was returned before.
+    /// Returns the outcome of the run. `None` before the end of the stream, and if an earlier call has returned the outcome.
     pub fn outcome(&mut self) -> Option<Result<Outcome, RuntimeError>> {
         self.outcome.take()
     }

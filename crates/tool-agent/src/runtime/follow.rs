@@ -150,7 +150,7 @@ impl FromStr for EventCursor {
     }
 }
 
-/// Parses a number that consists of digits only and fits into the integers of the store.
+/// Parses a number that consists of digits only and is at most `i64::MAX`, the largest integer of the store.
 fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.then(|| text.parse().ok()).flatten()?;
@@ -165,7 +165,7 @@ pub struct FollowedEvent {
     pub cursor: EventCursor,
     /// The event that was read.
     pub event: AgentEvent,
-    /// The sequence number of the last message of the user that was read before the event; 0 if none was read since the beginning of the reader.
+    /// The sequence number of the last message of the user that was read before the event; 0 if the reader has not read one.
     pub user: u64,
 }
 
@@ -233,7 +233,8 @@ impl StoredEvents {
     ///
     /// # Errors
     ///
-    /// Fails if the store fails, and with [`StoreError::Corrupt`] if a later version of this crate has written an event.
+    /// Fails if the store fails, and with [`StoreError::Corrupt`] if a row cannot be parsed, for example because a later version of this crate has
+    /// written it.
     pub async fn read(
         &self,
         thread: &ThreadId,

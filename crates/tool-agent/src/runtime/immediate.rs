@@ -24,7 +24,7 @@ use super::terminate::{answered, is_active};
 use super::tools::is_on;
 use super::variables::unavailable as no_variables;
 
-/// The user name under which the runtime stores and removes variables.
+/// The user name that is stored with variables that the runtime writes.
 const RUNTIME: &str = "agent-runtime";
 
 /// The name and the first message that a model proposes for an instance.
@@ -387,8 +387,8 @@ impl AgentRuntime {
         Ok(())
     }
 
-    /// Asks the model of the active agent for a name and a first message of an instance. The request contains only the two hints. If the model fails, the
-    /// hints themselves become the name and the message.
+    /// Asks the model of the active agent for a name and a first message of an instance. The request contains only the name of the sub-agent and the
+    /// two hints. If the model fails, the hints themselves become the name and the message.
     async fn describe(
         &self,
         run: &Run,

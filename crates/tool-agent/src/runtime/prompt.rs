@@ -182,7 +182,7 @@ fn result_of(
     result
 }
 
-/// Returns the error of a call; `None` if the call succeeded. If an agent ran and failed, the call itself succeeded.
+/// Returns the error of a call, or the error of the agent that the call ran; `None` if both succeeded.
 fn error_of(result: &ToolMessage, entry: &AgentEntry) -> Option<String> {
     if result.is_error() {
         return Some(result.text.clone());

@@ -161,7 +161,7 @@ fn continues(last: &AgentEventKind, next: &AgentEventKind) -> bool {
     last.name() == next.name() && call == next_call && text.len() + 4 <= PIECE
 }
 
-/// Returns the row of an event. A list of approvals or an error that is too long is shortened.
+/// Returns the row of an event. A list of approvals or an error that is too long is shortened. `None` if the event is still too long.
 fn row(mut event: AgentEvent) -> Option<NewThreadEvent> {
     if let AgentEventKind::RunEnded {
         error: Some(error), ..

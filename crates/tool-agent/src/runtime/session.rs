@@ -184,8 +184,7 @@ impl AgentRuntime {
         tools.find(|tool| tool.agent == agent)
     }
 
-    /// Changes the state of a child from `from` to `to`. Returns `None` if the session or the state of the child differs from that of `row` and
-    /// `from`.
+    /// Changes the state of a child from `from` to `to`. Returns `None` if the child is not in the session of `row`, or not in the state `from`.
     pub(super) async fn change(
         &self,
         row: &ChildRow,
@@ -356,7 +355,8 @@ impl AgentRuntime {
         });
     }
 
-    /// Runs one session in the background. Returns whether the next session has begun in the meantime.
+    /// Runs one session in the background. Returns `true` if the next session has begun, or if the wait that a provider requested has ended: then
+    /// call this function again.
     async fn run_session(&self, parent: &Arc<Run>, thread: &ThreadId) -> bool {
         let Ok(before) = self.row_of(thread).await else {
             return false;
@@ -417,7 +417,7 @@ fn texts_after(messages: &[Message], begins: u64) -> u32 {
     u32::try_from(messages.iter().filter(is_text).count()).unwrap_or(u32::MAX)
 }
 
-/// Returns a message as the partner of its author reads it; `None` for calls, results and instructions.
+/// Returns a message with the roles exchanged, as the partner reads it; `None` for instructions, results, and messages of the agent without a text.
 fn exchanged(message: &Message) -> Option<Message> {
     let (role, content) = match message.role {
         Role::Assistant => {

@@ -70,7 +70,7 @@ impl SpawnGate {
         self.check("", target, 0).is_ok()
     }
 
-    /// Checks whether an agent at `depth` may start `target`. The error names the missing condition.
+    /// Checks whether an agent at `depth` may start `target`. The error states why not.
     pub(super) fn check(&self, agent: &str, target: &str, depth: u32) -> Result<(), ToolError> {
         let refused = |text: String| Err(ToolError::of(ErrorKind::Denied, text));
         if !self.enabled {

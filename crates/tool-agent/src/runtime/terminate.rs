@@ -120,7 +120,7 @@ impl AgentRuntime {
         })
     }
 
-    /// Writes a result for each open call of a thread whose run was cancelled. Returns `false` if another process still holds the run.
+    /// Writes a result for each open call of a thread whose run was cancelled. Returns `false` if another process still drives the thread.
     async fn write_cancellations(&self, run: &Run) -> Result<bool, ToolError> {
         let stopped = CancellationToken::new();
         stopped.cancel();

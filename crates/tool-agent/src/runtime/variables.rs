@@ -62,7 +62,7 @@ pub(super) fn unavailable(error: VaultError) -> ToolError {
 }
 
 impl AgentRuntime {
-    /// Returns the variables that an agent, its tools and everything below it declare.
+    /// Returns the variables that an agent, the agents that it calls, and the tools of these agents declare.
     fn all_declared(&self, agent: usize, cx: &ToolContext) -> Result<Declarations, ToolError> {
         let mut declared = self.0.agents[agent].declared.clone();
         for at in reachable(agent, |at| self.entry(at), &self.0.names) {
@@ -77,8 +77,8 @@ impl AgentRuntime {
         Ok(declared)
     }
 
-    /// Returns the context of a child thread: the values of the parent without the names that the agent scopes and without the values of instances,
-    /// and the child's own values.
+    /// Returns the context of a child thread: the values of the parent, except scoped variables and variables of instances, and the child's own
+    /// values.
     pub(super) async fn child_context(
         &self,
         base: &ToolContext,
@@ -132,7 +132,7 @@ impl AgentRuntime {
         Ok(cx.build())
     }
 
-    /// Returns the required variables that an agent scopes and that a child thread does not have.
+    /// Returns the required scoped variables that have no value in a child thread.
     pub(super) async fn missing_scoped(
         &self,
         base: &ToolContext,

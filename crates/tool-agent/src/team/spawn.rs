@@ -36,7 +36,7 @@ type NewAgent = dyn Fn() -> AgentBuilder + Send + Sync;
 /// The sub-agent has a new conversation without a history, and at most 10 steps. It has the tools that the host's function returns for the context of
 /// the call, except this tool, [harness tools](tool_core::ToolDef::is_harness), and the tools that start or ask agents. The latter are the tools of
 /// the categories `agent` and `agent-call`, and every [`AgentTool`](tool_core::AgentTool). The function is called before each step. The calls pass
-/// the gate of that toolset, and policies see the agent that called the tool as their caller.
+/// the gate of that toolset, and policies get the agent that called the tool as the caller.
 ///
 /// The context of the sub-agent has the workspace, the users, the session, the trace and the remaining time of the call, and no secrets, variables or
 /// host values except the shared [budget](tool_core::turn::Budget) of the call. The tool has no timeout unless the host sets one

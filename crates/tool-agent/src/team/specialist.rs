@@ -118,7 +118,7 @@ fn of_context(cx: &ToolContext) -> Vec<HistoryMessage> {
         .collect()
 }
 
-/// Returns the latest messages that fit into the limit.
+/// Returns the latest messages whose texts have at most [`MOST_HISTORY`] bytes in total.
 fn latest(mut history: Vec<HistoryMessage>) -> Vec<HistoryMessage> {
     let mut size = 0;
     let fits = history.iter().rev().take_while(|message| {

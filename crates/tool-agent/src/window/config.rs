@@ -29,7 +29,7 @@ pub(super) struct Settings {
 /// The sizes of requests, in tokens.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The size of the largest request.
+    /// The maximum size of a request.
     pub(super) room: u64,
     /// The size above which a request is shortened.
     pub(super) trigger: u64,
@@ -175,7 +175,7 @@ impl Settings {
         self.reserve.unwrap_or(self.most_tokens / 10)
     }
 
-    /// Returns the tokens of the largest request.
+    /// Returns the maximum size of a request, in tokens.
     pub(super) fn room(&self) -> u64 {
         self.most_tokens.saturating_sub(self.reserve())
     }

@@ -58,7 +58,7 @@ pub(super) struct Step {
     pub(super) key: usize,
     /// The units that are removed.
     pub(super) removes: Vec<usize>,
-    /// The units that a summary of the step contains: its round, and before the first round of a turn the messages of the user.
+    /// The units that a summary of the step contains: its round, and for the first step of a turn also the messages of the user.
     pub(super) summarises: Vec<usize>,
 }
 

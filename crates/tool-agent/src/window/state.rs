@@ -14,7 +14,7 @@ use super::trim;
 /// The state of a run.
 #[derive(Default)]
 pub(super) struct State {
-    /// The size of the largest request, if the provider refused a request that the window allows.
+    /// The reduced maximum size of a request, if the provider refused a request that the window allows.
     room: Option<u64>,
     /// The thread of the requests.
     thread: Option<ThreadId>,
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    /// Reduces the size of the largest request, because the provider has refused this view as too long.
+    /// Reduces the maximum size of a request, because the provider has refused this view as too long.
     pub(super) fn shrink(&mut self, view: &View) {
         self.room = Some(view.count.total() / 4 * 3);
     }
@@ -177,7 +177,7 @@ impl State {
         self.trimmed(layout, covered, count, limits, window)
     }
 
-    /// Removes more steps, because the request would be too long otherwise. The next requests begin with the same message, if they fit.
+    /// Removes more steps, because the request would be too long otherwise. The next requests begin with the same message, if they are not too long.
     fn trimmed(
         &mut self,
         layout: &Layout<'_>,

@@ -84,7 +84,7 @@ impl Claim {
         }
     }
 
-    /// Runs a future as long as the claim holds. Returns `None`, and drops the future, if the claim is lost.
+    /// Runs a future while the claim is valid. Returns `None`, and drops the future, if the claim is lost.
     ///
     /// The claim is checked before each poll of the future, so that a process that was suspended for longer than the lease does not continue.
     pub(super) async fn during<R>(&self, body: impl Future<Output = R>) -> Option<R> {
@@ -121,7 +121,7 @@ impl Claim {
         None
     }
 
-    /// Ends the extension of a claim that is lost.
+    /// Stops the extension of the claim, and does not release the thread.
     pub(super) fn forget(&self) {
         self.over.cancel();
     }

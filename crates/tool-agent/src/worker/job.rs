@@ -49,7 +49,7 @@ impl Inner {
         Ok(cx.derive().with(Queued).build())
     }
 
-    /// Drives a thread to the end of its run, and returns how the thread is released. The run waits at the barrier before each request.
+    /// Drives a thread to the end of its run, and returns how the thread is released. If there is a barrier, the run waits at it before each request.
     pub(super) async fn outcome(
         &self,
         row: &WorkRow,
@@ -137,7 +137,7 @@ impl Inner {
                         | TurnError::PauseLimit { .. }
                         | TurnError::Unpriced,
                     ) => WorkOutcome::Failed,
-                    // The provider requested a wait, and no attempt is left.
+                    // If the provider requested a wait, the next attempt does not begin before its end.
                     RuntimeError::Turn(TurnError::Model(error)) => match self.failed(row) {
                         WorkOutcome::Retry(pause) => {
                             let asked = error.wait().map(rounded).unwrap_or_default();

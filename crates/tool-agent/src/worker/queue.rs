@@ -69,7 +69,7 @@ impl AgentQueue {
         &self.agents
     }
 
-    /// Waits until a queue of this process has queued a thread.
+    /// Waits until this queue or a clone of it has queued a thread in this process.
     pub(super) async fn queued(&self) {
         self.queued.notified().await;
     }

@@ -114,8 +114,8 @@ impl SteppedThread {
         &self.row
     }
 
-    /// Makes one step: a request to the model and the calls of its message, whose results are stored. `after` is the sequence number that the last step returned, or
-    /// 0: if a process stored the next step and died before it reported it, the stored step is returned and not repeated.
+    /// Makes one step: a request to the model and the calls of its message, whose results are stored. `after` is the sequence number that the last
+    /// step returned, or 0: if a process stored the next step and died before it reported the step, the stored step is returned and not repeated.
     ///
     /// The first step of a run also finishes the open calls of the last message. When the run ends or waits, the thread is released; do not call this again after
     /// that.

@@ -372,7 +372,7 @@ pub(crate) enum SecretsAction {
     },
 }
 
-/// Lists the kill switches and disables of tools, and sets them.
+/// Lists the switches that stop or disable tools, and sets them.
 ///
 /// Without a subcommand, lists the switches that are on.
 #[derive(Debug, Args)]

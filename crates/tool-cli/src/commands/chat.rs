@@ -357,8 +357,8 @@ impl Session<'_> {
         Ok(is_answered)
     }
 
-    /// Waits until no other process answers the conversation, because its run ended, or because it was killed and its lease expired. Returns early if
-    /// `token` is cancelled. `is_known` is whether the message about this was already written.
+    /// Waits until no other process answers the conversation: its run has ended, or the lease of the run has expired because the process was killed.
+    /// Returns early if `token` is cancelled. `is_known` is whether the message about this was already written.
     async fn wait_for(
         &self,
         run: &RunId,

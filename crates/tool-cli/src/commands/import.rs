@@ -176,8 +176,8 @@ fn write(found: &[Definition]) -> (String, Vec<Told>) {
     (text, tools)
 }
 
-/// Returns the reason why a definition must not become source: one of its texts contains characters that are invisible to a reader
-/// of the source. Control characters need no check here: values are written with escapes, and documentation without them.
+/// Returns the reason why a definition must not become source: one of its texts contains characters that are invisible to a reader of the source.
+/// Control characters need no check here: they are escaped in values, and documentation is written without them.
 fn hidden_in(definition: &Definition) -> Option<String> {
     let texts = [&definition.name, &definition.description];
     let found = texts.into_iter().find_map(|text| unseen(text));

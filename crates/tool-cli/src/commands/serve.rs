@@ -93,7 +93,8 @@ fn policy(path: &Path, registry: &Registry, screen: Screen) -> Result<SharedPoli
 /// The secrets in the store, as they were last read.
 type StoredSecrets = Arc<dyn Fn() -> BTreeMap<String, SecretString> + Send + Sync>;
 
-/// Returns whether a secret may belong to a stored HTTP operation. Its key contains the host of the operation: `api.example.com/NAME`.
+/// Returns whether a secret may belong to a stored HTTP operation. The key of such a secret contains the host of the operation:
+/// `api.example.com/NAME`.
 fn is_of_function(words: &Serve, key: &str) -> bool {
     words.store.is_some() && key.contains('/')
 }

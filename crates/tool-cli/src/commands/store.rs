@@ -79,7 +79,7 @@ fn file(url: &str) -> Option<&Path> {
     ))
 }
 
-/// Returns the URL without the password that it may contain, for messages.
+/// Returns the URL without the user and the password, for messages.
 fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();
@@ -120,7 +120,7 @@ pub(super) async fn vault<S: AdminStore + Clone>(
     }
 }
 
-/// Returns a handle of a store that seals contents with the keys of a vault.
+/// Converts a store to a handle that seals contents with the keys of a vault.
 pub(super) type Seal<S> = fn(S, &Vault) -> Result<S, VaultError>;
 
 async fn has_sealed_contents(store: &impl SealStore) -> Result<bool, Failure> {

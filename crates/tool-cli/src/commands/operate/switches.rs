@@ -1,4 +1,4 @@
-//! The `switch` command: kill switches and disables of tools.
+//! The `switch` command: lists and sets the switches that stop or disable tools.
 
 use serde_json::json;
 

@@ -106,7 +106,7 @@ impl Backend {
         Ok(Self { gate, state })
     }
 
-    /// Returns the host's own gate, or a gate that uses the store of `--store`. Without `--store`, this gate uses the memory.
+    /// Returns the host's own gate, or a gate that uses the store of `--store`. Without `--store`, this gate keeps approvals and effects in memory.
     pub(super) fn gate(&self) -> &Gate {
         &self.gate
     }
@@ -192,7 +192,7 @@ fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::of(Exit::Failed, error.to_string())
 }
 
-/// Adds the runner of functions that are tools of the MCP servers of `--mcp-server`.
+/// Adds the runner that calls the tools of the MCP servers in `--mcp-server`.
 fn with_servers(tools: StoredTools, servers: &[String]) -> Result<StoredTools, Failure> {
     if servers.is_empty() {
         return Ok(tools);
@@ -222,7 +222,7 @@ fn with_servers(tools: StoredTools, servers: &[String]) -> Result<StoredTools, F
     Ok(tools.runner(runner))
 }
 
-/// Adds the runner of functions that are TypeScript.
+/// Adds the runner of TypeScript functions.
 #[cfg(feature = "typescript")]
 fn with_typescript(tools: StoredTools, offer: &Offer) -> Result<StoredTools, Failure> {
     let code = tool_code::Code::builder().build().map_err(failed)?;

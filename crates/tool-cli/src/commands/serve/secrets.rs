@@ -40,8 +40,8 @@ impl StoredSecrets {
         Ok(secrets)
     }
 
-    /// Reads the secrets that the tools of the program and the stored tools of the agent declare. The key of a secret of an HTTP operation contains its
-    /// host, so no stored tool can send the secret of a tool of the program to a host of its choice.
+    /// Reads the secrets that the tools of the program and the stored tools of the agent declare. The key of a secret of an HTTP operation contains
+    /// the host of the operation, so no stored tool can send the secret of a tool of the program to a host of its choice.
     pub(super) async fn read(&self, agent: Option<&AgentOffer>) -> Result<(), VaultError> {
         let keys = self.keys.iter().cloned();
         let mut opened = self.vault.open_secrets(&self.workspace, keys).await?;

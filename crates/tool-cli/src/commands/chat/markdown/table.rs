@@ -34,7 +34,7 @@ impl Table {
         self.columns.is_some() || self.lines.len() >= MOST_ROWS
     }
 
-    /// Writes the lines, each after `prefix`. Columns that do not fit into `width` are written as one line for each cell.
+    /// Writes the lines, each after `prefix`. If the columns together are wider than `width`, each cell is written on its own line.
     pub(super) fn write(&mut self, prefix: &Spans, width: usize, out: &mut Spans) {
         let lines = std::mem::take(&mut self.lines);
         let rows: Vec<Vec<&str>> = lines.iter().map(|line| cells(line)).collect();
