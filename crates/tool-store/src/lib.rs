@@ -27,7 +27,7 @@
 //! | `sqlite` | `SqliteStore`: one file, for the processes of one host |
 //! | `postgres` | `PostgresStore`: one database, for many hosts |
 //! | `seal` | the module `seal`: a vault that encrypts secrets and variables at rest, and on request the contents of the SQL stores |
-//! | `schedule` | `next_due` and `read_time`: the due times of scheduled tasks, with the rules of time zones |
+//! | `schedule` | `next_due`, `read_time` and `write_time`: the due times of scheduled tasks, with the rules of time zones |
 //! | `suite` | the module `suite`: the tests that a store must pass |
 //!
 //! Each of the other features enables `host`. No feature is enabled by default, because a crate that defines tools needs none of them.
@@ -68,8 +68,10 @@
 //! The caller passes the time as an argument, so stores and tests need no clock. `PostgresStore` converts a deadline to a time span that begins with
 //! the call, and measures this span by the database's clock, because the clocks of hosts differ.
 //!
-//! Each record belongs to one workspace. Each method has a parameter that limits it to a part of the store: a [`Workspace`], a [`Scope`], or a
-//! [`ThreadId`] or [`CallKey`], which contain a workspace.
+//! Each record belongs to one workspace, except catalogue entries, keys, limits of the whole host, system rows, and switches for every workspace. A
+//! method that reads or changes records of workspaces has a parameter that selects them: a [`Workspace`], a [`Scope`], or a value that contains a
+//! workspace, such as a [`ThreadId`] or a [`CallKey`]. The methods without such a parameter, for example [`SwitchStore::in_force`] and
+//! [`ScheduleStore::ready_tasks`], are for the host itself, and cover all workspaces.
 //!
 //! A future does nothing before it is polled. A future that is dropped before it completes has made either none or all of the changes that its method
 //! documents.

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-/// Returns the message of a panic.
+/// Returns the message of a panic; a fixed text if the payload is not a string.
 pub fn panic_text(payload: &(dyn Any + Send)) -> &str {
     payload
         .downcast_ref::<&str>()

@@ -35,11 +35,12 @@
 //! - A handle without `sealing` fails with [`StoreError::Corrupt`](crate::StoreError::Corrupt) when it reads sealed contents, and so does every
 //!   handle when the bytes or the place of the contents were altered. The text of the error names the row.
 //! - Rotation, the counts of values and the retirement of keys cover contents like all other [columns](crate::SealedColumn).
-//! - These values stay readable, because the stores filter and compare them: ids, names of tools, users, agents and child threads, roles, kinds of events, times, lengths,
-//!   the reasons of requests and answers, and the keys of calls. The key of a call is a hash of its place in the thread, and reveals nothing about its arguments. So a
-//!   reader of the database can see the user, the tool and the time of each call.
-//! - Audit rows and the effect ledger are not sealed. They contain a hash (SHA-256, without a key) of the arguments of each call. A reader of the hash
-//!   can see which calls have equal arguments, and can test guesses of short arguments. The ledger also contains the results of calls with effects.
+//! - These values stay readable, because the stores filter and compare them: ids, names of tools, users, agents and child threads, roles, kinds of
+//!   events, times, lengths, the reasons of requests and answers, and the keys of calls. The key of a call is a hash of its place in the thread, and
+//!   reveals nothing about its arguments. So a reader of the database can see the user, the tool and the time of each call.
+//! - Audit rows and the effect ledger are not sealed. They contain a hash (SHA-256, without a key) of the arguments of each call. A reader of the
+//!   hash can see which calls have equal arguments, and can test guesses of short arguments. The ledger also contains the results of calls with
+//!   effects.
 //! - Documents, rooms, the prompts of scheduled tasks, stored tools with their functions, and responses to edits of stored tools are not sealed.
 //! - A handle with `sealing` refuses to write memories and the notes of threads, which are stored only in clear text: the full-text index of memories
 //!   contains their words. A host stores them with a handle without `sealing`.
@@ -48,11 +49,12 @@
 //!
 //! # The keys
 //!
-//! A key has 32 random bytes and an id, and comes from a [`KeyProvider`], never from the database. [`SealKeys`] reads keys from an environment variable
-//! or a file, and a host that has a key management service implements the trait. A value contains the id of its key, so the vault never tries several keys.
+//! A key has 32 random bytes and an id, and comes from a [`KeyProvider`], never from the database. [`SealKeys`] reads keys from an environment
+//! variable or a file, and a host that has a key management service implements the trait. A value contains the id of its key, so the vault never
+//! tries several keys.
 //!
-//! For each key, the database contains a known text that the key has sealed. [`Vault::open`] opens these texts, and fails if the provider has
-//! a wrong key under an id or lacks a key that values are sealed with. A host opens its vault when it starts, and must not serve requests if this fails.
+//! For each key, the database contains a known text that the key has sealed. [`Vault::open`] opens these texts, and fails if the provider has a wrong
+//! key under an id or lacks a key that values are sealed with. A host opens its vault when it starts, and must not serve requests if this fails.
 //!
 //! # Rotation
 //!

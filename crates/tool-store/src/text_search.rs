@@ -4,8 +4,8 @@
 //! finds candidates. [`rank`] orders them by BM25 with the statistics of the caller's own rows, because `bm25` of FTS5 counts the rows of all tenants
 //! (so a score depends on the rows of other tenants), and `ts_rank` of PostgreSQL is not BM25: it does not weigh how rare a term is.
 //!
-//! Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are written without a space between words, and the tokenizers of FTS5 and PostgreSQL make one
-//! token of a whole sentence. Runs of these scripts are therefore split into overlapping pairs of characters.
+//! Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without a space between words, and the tokenizers of FTS5 and PostgreSQL make one
+//! token of a whole sentence. Korean words carry suffixes. Runs of these scripts are therefore split into overlapping pairs of characters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,9 +64,9 @@ fn folded(text: &str) -> String {
 
 /// A sequence of letters, digits and combining marks of a text.
 enum Run {
-    /// A word of a script with spaces between words.
+    /// A word of other characters.
     Word(String),
-    /// Characters of a script without spaces between words.
+    /// Characters that [`is_unspaced`] accepts.
     Unspaced(Vec<char>),
 }
 
@@ -260,7 +260,7 @@ fn number(count: impl TryInto<u32>) -> f64 {
 }
 
 /// Fuses rankings by reciprocal rank (k = 60), best first. Only ranks count, not scores. A key that is in several
-/// rankings comes before a key with the same rank in one of them. Equal scores keep the order of the first ranking that contains the key.
+/// rankings comes before a key that has the same rank in only one of them. Equal scores keep the order of the first ranking that contains the key.
 ///
 /// ```
 /// let fused = tool_store::text_search::fuse(&[vec!["a", "b", "c"], vec!["b", "d"]]);
@@ -284,7 +284,8 @@ pub fn fuse<K: Clone + Ord>(rankings: &[Vec<K>]) -> Vec<(K, f64)> {
     fused
 }
 
-/// Fuses the results of a search by words and of a search by meaning by their scores, best first. The fused score is `(cosine + 0.4 × score by words) / 1.4`.
+/// Fuses the results of a search by words and of a search by meaning (by embeddings) by their scores, best first. The fused score is
+/// `(cosine + 0.4 × score by words) / 1.4`.
 ///
 /// `words` has scores of [`rank`], and `meanings` has cosines. Both are best first and were searched with the same `limit`, in the rows of one
 /// caller, so that no score depends on rows that the caller cannot read. A key that only one search returned gets the lowest score of the other list,

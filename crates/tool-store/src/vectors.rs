@@ -37,8 +37,8 @@ pub(crate) fn cosine(one: &[f32], other: &[f32]) -> Option<f64> {
     Some(f64::from(sums.iter().sum::<f32>() + rest.sum::<f32>()))
 }
 
-/// Returns the keys of at most `limit` vectors with the largest cosines, and these cosines, best first. Equal cosines keep their order. All vectors have unit
-/// length, and vectors with a different number of dimensions are left out.
+/// Returns the keys of at most `limit` vectors with the largest cosines, and these cosines, best first. Equal cosines keep their order. All vectors
+/// have unit length, and vectors with a different number of dimensions are left out.
 pub(crate) fn nearest<K, V: AsRef<[f32]>>(
     vector: &[f32],
     vectors: impl IntoIterator<Item = (K, V)>,
@@ -57,8 +57,8 @@ pub(crate) fn nearest<K, V: AsRef<[f32]>>(
 /// The number of rounds of the rotation.
 const ROUNDS: usize = 3;
 
-/// Returns the code of a vector: one bit for each dimension of the rotated vector, which is 1 if the value is positive. Bit `n` of word `w` is dimension
-/// `64 * w + n`; the bits after the last dimension are 0.
+/// Returns the code of a vector: one bit for each dimension of the rotated vector, which is 1 if the value is positive. Bit `n` of word `w` is
+/// dimension `64 * w + n`; the bits after the last dimension are 0.
 ///
 /// The rotation keeps all cosines. Without it, models whose first dimensions vary more than the others would have bad codes: each bit counts the
 /// same, so the many dimensions that hardly vary would outweigh the few dimensions that vary much.

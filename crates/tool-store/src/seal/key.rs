@@ -155,8 +155,8 @@ impl KeyError {
 
 /// Keys in memory: from an environment variable, from a file, or from the program itself. The first key is the current key.
 ///
-/// A text of keys has entries `ID:KEY`, separated by commas or white space. An ID has 1 to 64 ASCII letters, digits, `.`, `-` and `_`; a KEY is base64 of
-/// 32 bytes. In a file, lines that begin with `#` are comments. Changes of the variable or file after the keys were read have no effect.
+/// A text of keys has entries `ID:KEY`, separated by commas or white space. An ID has 1 to 64 ASCII letters, digits, `.`, `-` and `_`; a KEY is
+/// base64 of 32 bytes. In a file, lines that begin with `#` are comments. Changes of the variable or file after the keys were read have no effect.
 #[derive(Clone)]
 pub struct SealKeys(Vec<(KeyId, SealKey)>);
 
@@ -164,17 +164,19 @@ impl SealKeys {
     /// The recommended name of the environment variable.
     pub const VARIABLE: &'static str = "TOOL_SEAL_KEYS";
 
-    /// Creates a list that contains only the current key.
+    /// Creates a list that contains only the current key. Fails if the id is invalid.
     pub fn new(id: &str, key: SealKey) -> Result<Self, KeyError> {
         let id = KeyId::new(id).map_err(KeyError::provider)?;
         Ok(Self(vec![(id, key)]))
     }
 
-    /// Adds an earlier key, which opens values until they are rotated. Fails if a key with this id was added before.
+    /// Adds an earlier key, which opens values until they are rotated. Fails if the id is invalid or is the id of a key in the list.
     pub fn and(mut self, id: &str, key: SealKey) -> Result<Self, KeyError> {
         let id = KeyId::new(id).map_err(KeyError::provider)?;
         if self.0.iter().any(|(other, _)| *other == id) {
-            return Err(KeyError::provider(format!("two keys have the id `{id}`")));
+            return Err(KeyError::provider(format!(
+                "two keys have the id `{id}`, give each key its own id"
+            )));
         }
         self.0.push((id, key));
         Ok(self)

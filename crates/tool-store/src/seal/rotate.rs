@@ -23,7 +23,8 @@ pub struct Rotation {
     pub damaged: u64,
     /// The places of the first 100 damaged values.
     pub damaged_places: Vec<SealedPlace>,
-    /// The values that are still sealed with other keys: damaged values, and values that a process with an earlier key wrote during the rotation.
+    /// The values that are still sealed with other keys: damaged values, values that a process with an earlier key wrote during the rotation, and
+    /// the rest of the values if [`Vault::rotate_some`] ended at its limit.
     pub left: Vec<KeyUse>,
     /// Whether [`Vault::rotate_some`] ended at its limit while values were left, so that another call may seal more of them.
     pub more: bool,
@@ -109,7 +110,7 @@ impl Vault {
     }
 
     /// Retires a key: no process can seal a value with the key afterwards, and the host may remove it from the key provider. Fails if a value is
-    /// sealed with the key, or if it is the current key.
+    /// sealed with the key, if it is the current key, or if the store does not know the key.
     pub async fn retire_key(&self, key: &KeyId) -> Result<(), VaultError> {
         if *key == self.current().await? {
             return Err(VaultError::Current(key.clone()));

@@ -46,7 +46,7 @@ pub enum VaultError {
     MissingKey {
         /// The id of the key.
         key: KeyId,
-        /// The number of values that need it.
+        /// The number of values that need it; 0 if they were not counted.
         values: u64,
     },
     /// The current key of the provider is retired.
@@ -106,8 +106,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails if the provider's key with an id is not the key that sealed values under this id, if the provider lacks a key that values are sealed with, or
-    /// if its current key is retired.
+    /// Fails if the provider's key with an id is not the key that sealed values under this id, if the provider lacks a key that values are sealed
+    /// with, or if its current key is retired.
     pub async fn open(store: impl VaultStore, keys: impl KeyProvider) -> Result<Self, VaultError> {
         Self::open_shared(Arc::new(store), Arc::new(keys)).await
     }
@@ -223,7 +223,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails with [`VaultError::NoKeys`] if the vault has no keys, and with [`VaultError::Retired`] if the key was retired before this process used it.
+    /// Fails with [`VaultError::NoKeys`] if the vault has no keys, and with [`VaultError::Retired`] if the key was retired before this process used
+    /// it.
     pub async fn current_key(&self) -> Result<KeyId, VaultError> {
         self.current().await
     }
@@ -315,7 +316,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails with [`VaultError::Damaged`] if one of the values was altered.
+    /// Fails with [`VaultError::Damaged`] if one of the values was altered, and with [`VaultError::MissingKey`] if the provider does not have its
+    /// key.
     pub async fn open_secrets<N: Into<String>>(
         &self,
         workspace: &Workspace,
@@ -477,7 +479,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails with [`VaultError::Damaged`] if one of the values was altered.
+    /// Fails with [`VaultError::Damaged`] if one of the values was altered, and with [`VaultError::MissingKey`] if the provider does not have its
+    /// key.
     pub async fn open_variables<N: Into<String>>(
         &self,
         scopes: &[VariableScope],
@@ -561,8 +564,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails with [`StoreError::Missing`] if the workspace has no open request with this id, and with [`VaultError::ForeignThread`] if the request belongs
-    /// to a different thread.
+    /// Fails with [`StoreError::Missing`] if the workspace has no open request with this id, and with [`VaultError::ForeignThread`] if the request
+    /// belongs to a different thread.
     pub async fn variable_request(
         &self,
         thread: &ThreadId,

@@ -199,7 +199,7 @@ impl DirectoryChange {
         StoreError::Missing(format!("no member `{user}`"))
     }
 
-    /// Checks the conditions that do not depend on stored rows: the conditions of [`Member::check`], and the role of an author who removes a member.
+    /// Checks the conditions that do not depend on stored rows: the conditions of [`Member::check`], and the role of an editor who removes a member.
     fn check(&self) -> Result<(), StoreError> {
         match self {
             // `WorkspaceSettings::decide` checks the author in the transaction.
@@ -275,8 +275,7 @@ impl ErasedContents {
     }
 }
 
-/// Refuses a change of rows of a different workspace, with the error for rows that do not exist, and a change with a value or an author that is
-/// invalid regardless of the stored rows.
+/// Checks a change without the stored rows. A change of rows of a different workspace fails with `Missing`, like a change of rows that do not exist.
 pub(super) fn check(change: &super::Change, own: &Workspace) -> Result<(), StoreError> {
     use super::Change;
     match change {

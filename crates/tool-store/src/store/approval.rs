@@ -251,8 +251,8 @@ pub trait ApprovalStore: Send + Sync + 'static {
     /// Withdraws a pending or approved request. Returns false if the workspace has no such request with this id.
     fn withdraw<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool>;
 
-    /// Sets or clears the person who is asked to answer a pending request, and returns the row. Fails with `Missing` for an unknown id, and with `Conflict`
-    /// if the request is not pending.
+    /// Sets or clears the person who is asked to answer a pending request, and returns the row. Fails with `Missing` for an unknown id, and with
+    /// `Conflict` if the request is not pending.
     fn assign<'a>(
         &'a self,
         workspace: &'a Workspace,

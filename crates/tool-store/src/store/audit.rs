@@ -59,7 +59,7 @@ pub struct AuditRow {
     pub used_hash: Option<String>,
     /// The beginning of the output, redacted.
     pub output: Option<String>,
-    /// Length of the complete output.
+    /// Length of the complete output, in bytes.
     pub output_bytes: Option<u64>,
     /// The number of the attempt; the first is 1.
     pub attempt: u32,

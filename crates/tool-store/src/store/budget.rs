@@ -14,8 +14,8 @@ pub struct BudgetId {
 }
 
 impl BudgetId {
-    /// Creates the id of a budget. Take the workspace from the session, not from the request: the workspace isolates tenants from each other. Fails with
-    /// `Conflict` if the name is empty or contains a NUL character.
+    /// Creates the id of a budget. Take the workspace from the session, not from the request: the workspace isolates tenants from each other. Fails
+    /// with `Conflict` if the name is empty or contains a NUL character.
     pub fn new(workspace: &Workspace, name: impl Into<String>) -> Result<Self, StoreError> {
         let name = name.into();
         if name.is_empty() || name.contains('\0') {
@@ -123,8 +123,8 @@ pub struct NewReservation {
 }
 
 impl NewReservation {
-    /// Checks the conditions of [`BudgetStore::reserve_budget`] that do not depend on stored rows. Fails with `Conflict` if the budget has no limit, or if
-    /// the step is empty or contains a NUL character.
+    /// Checks the conditions of [`BudgetStore::reserve_budget`] that do not depend on stored rows. Fails with `Conflict` if the budget has no limit,
+    /// or if the step is empty or contains a NUL character.
     pub fn check(&self) -> Result<(), StoreError> {
         if self.limits == BudgetLimits::default() {
             return Err(StoreError::Conflict(format!(
@@ -159,8 +159,8 @@ pub struct BudgetSettlement {
 
 /// A budget as it is stored.
 ///
-/// Its methods are the state transitions of a row, for authors of a store: read the row and the reservation of the step, apply the transition and write them
-/// back, in one transaction.
+/// Its methods are the state transitions of a row, for authors of a store: read the row and the reservation of the step, apply the transition and
+/// write them back, in one transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BudgetRow {
@@ -211,8 +211,8 @@ impl BudgetRow {
         self.spent.plus(self.reserved)
     }
 
-    /// Applies [`BudgetStore::reserve_budget`] to the row. `held` is the open reservation of the step. Returns the new reservation; `None` if it is refused
-    /// and nothing may be written.
+    /// Applies [`BudgetStore::reserve_budget`] to the row. `held` is the open reservation of the step. Returns the new reservation; `None` if it is
+    /// refused and nothing may be written.
     pub fn reserve(
         &mut self,
         held: Option<BudgetAmount>,
@@ -247,7 +247,7 @@ impl BudgetRow {
     }
 }
 
-/// A filter for budgets: a row must match every field that is set.
+/// A page of the list of budgets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BudgetFilter {
     /// The maximum number of rows.
@@ -287,12 +287,12 @@ pub struct BudgetFilter {
 /// ```
 #[doc(alias("quota", "spending limit", "cost control"))]
 pub trait BudgetStore: Send + Sync + 'static {
-    /// Reserves an amount for a step, by the rules of [`BudgetRow::reserve`]. A step has at most one reservation: a repeated reservation is raised to the
-    /// larger amount. Fails with `Conflict` if [`NewReservation::check`] refuses it.
+    /// Reserves an amount for a step, by the rules of [`BudgetRow::reserve`]. A step has at most one reservation: a repeated reservation is raised to
+    /// the larger amount. Fails with `Conflict` if [`NewReservation::check`] refuses it.
     fn reserve_budget(&self, new: NewReservation) -> StoreFuture<'_, Reserved>;
 
-    /// Replaces the reservation of a step with its usage. Returns the row. Returns `None`, and changes nothing, if the step has no reservation, for example
-    /// because it is settled.
+    /// Replaces the reservation of a step with its usage. Returns the row. Returns `None`, and changes nothing, if the step has no reservation, for
+    /// example because it is settled.
     fn settle_budget(&self, end: BudgetSettlement) -> StoreFuture<'_, Option<BudgetRow>>;
 
     /// Returns the row of a budget; `None` if nothing was reserved from it yet.

@@ -79,8 +79,8 @@ pub enum Change {
         /// The row that the operator has read.
         expected: Expected<Switch>,
     },
-    /// Ends a run regardless of its lease, for an operator who knows that its driver is dead. Fails with `Conflict` for a run that has ended, and with
-    /// `Stale` for a run that a different owner has taken over.
+    /// Ends a run regardless of its lease, for an operator who knows that its driver is dead. Fails with `Conflict` for a run that has ended, and
+    /// with `Stale` for a run that a different owner has taken over.
     EndRun {
         /// The id of the run.
         id: RunId,
@@ -169,8 +169,8 @@ pub enum Changed {
     },
     /// A skill was enabled or disabled for an instance.
     Skill(SkillChange),
-    /// An instance was added or removed, a secret, a variable or a member was written or removed, a key was retired, or a memory, a document, a scheduled
-    /// task or a room was removed.
+    /// An instance was added or removed, a secret, a variable or a member was written or removed, a key was retired, or a memory, a document, a
+    /// scheduled task or a room was removed.
     Row {
         /// Whether a row has changed.
         changed: bool,
@@ -221,7 +221,7 @@ impl ChangeRequest {
     }
 
     /// Checks the request without the stored rows, for [`ChangeStore::apply`]. Fails with `Missing` if the changed row and the audit row belong to
-    /// different workspaces, and with `Forbidden` if an author who removes a member is not an admin. For a switch, a secret, a member or a correction
+    /// different workspaces, and with `Forbidden` if an editor who removes a member is not an admin. For a switch, a secret, a member or a correction
     /// of a memory, fails in the same cases as [`Switch::check`], [`SecretRow::check`](super::SecretRow::check),
     /// [`Member::check`](super::Member::check) or [`MemoryCorrection::check`](super::MemoryCorrection::check).
     pub fn check(&self) -> Result<(), StoreError> {
@@ -455,7 +455,8 @@ pub trait ChangeStore: Send + Sync + 'static {
     /// Makes the change and writes the audit row, which [`Changed::complete`] has completed, in one transaction. The transaction also stores the
     /// response under the idempotency key, if the request has a key.
     ///
-    /// If the key is stored and has not expired at [`RequestKey::at`], the method changes nothing and returns the response of [`RequestKey::repeated`].
+    /// If the key is stored and has not expired at [`RequestKey::at`], the method changes nothing and returns the response of
+    /// [`RequestKey::repeated`].
     ///
     /// A refused change writes no audit row and stores no key. Fails in the same cases as the method that the [`Change`] applies, with
     /// [`Stale`](StoreError::Stale) if the stored row is not the [expected](Expected) row, and if [`ChangeRequest::check`] fails.

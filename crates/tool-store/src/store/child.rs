@@ -156,7 +156,7 @@ impl ChildRow {
         } else if self.thread.workspace() != self.parent.workspace() {
             "is in a different workspace than its parent, use one workspace"
         } else if self.depth == 0 {
-            "has the depth 0, which only a thread without a parent has"
+            "has the depth 0, use the depth of its parent plus 1"
         } else if self.session != 1 || self.delivered != 0 {
             "does not begin with its first session, create it with `ChildRow::new`"
         } else if messages.iter().any(|message| message.thread != self.thread) {
@@ -190,7 +190,7 @@ impl ChildRow {
         self.name.as_ref().map(|name| format!("name:{name}"))
     }
 
-    /// Applies [`ChildStore::message_child`] to the row. Returns whether the message is stored, and changes the row. If the message begins a session,
+    /// Applies [`ChildStore::message_child`] to the row, and returns the effect of the message. If the message begins a session,
     /// the store sets [`begins`](Self::begins) to the sequence number of the message.
     pub fn receive(&mut self, sender: &ChildSender, at: Timestamp) -> Receipt {
         let key = sender.key.as_ref();
@@ -243,7 +243,7 @@ impl ChildRow {
     }
 
     /// Applies [`ChildStore::end_session`] to the row. `last_of_user` is the sequence number of the last message of a user in the thread, 0 if there
-    /// is none. Returns `Ended(None)` if the session has ended; the store appends the message of the end and returns its number.
+    /// is none. Returns `Ended(None)` if this step ends the session; the store then appends the message and returns its sequence number.
     pub fn end(&mut self, end: &EndedSession, last_of_user: u64) -> SessionEnd {
         let is_over = self.delivered >= end.session || self.state == ChildState::Terminated;
         if self.session != end.session || is_over {
@@ -385,8 +385,8 @@ impl ChildFilter {
 /// A store of child threads.
 ///
 /// [`Maintenance::erase_contents`](super::Maintenance::erase_contents) removes the row of an erased thread and the rows of its children.
-/// [`Maintenance::purge`](super::Maintenance::purge) removes a row together with the messages of its thread. A message to a thread whose row was removed
-/// fails with `Missing`, and a call that is repeated afterwards opens the child again.
+/// [`Maintenance::purge`](super::Maintenance::purge) removes a row together with the messages of its thread. A message to a thread whose row was
+/// removed fails with `Missing`, and a call that is repeated afterwards opens the child again.
 ///
 /// ```
 /// use tool_store::*;
@@ -430,8 +430,9 @@ pub trait ChildStore: Send + Sync + 'static {
         filter: &'a ChildFilter,
     ) -> StoreFuture<'a, Vec<ChildRow>>;
 
-    /// Appends a message to a child thread and applies [`ChildRow::receive`], in one transaction. A terminated thread gets no message. Fails with `Missing` if the message's thread is
-    /// not a child, and with `Conflict` if [`ThreadStore::append`](super::ThreadStore::append) refuses the message.
+    /// Appends a message to a child thread and applies [`ChildRow::receive`], in one transaction. A terminated thread gets no message. Fails with
+    /// `Missing` if the message's thread is not a child, and with `Conflict` if [`ThreadStore::append`](super::ThreadStore::append) refuses the
+    /// message.
     fn message_child(
         &self,
         message: NewMessage,

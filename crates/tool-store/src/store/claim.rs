@@ -40,7 +40,7 @@ pub struct EffectClaim {
     /// The row of the effect.
     pub row: EffectRow,
     /// Whether an operator or the [end](EffectEnd::released) of a call that waits has released the key: the ledger no longer
-    /// returns the row, and the next attempt continues its count.
+    /// returns the row, and the next [`begin`](Self::begin) computes the number of the attempt from it.
     pub released: bool,
 }
 

@@ -67,8 +67,8 @@ pub enum MemberRole {
     Approver,
     /// May also answer approvals, cancel runs, settle effects, set switches, enable and disable tools, and bind tools to agents.
     Operator,
-    /// May create, change, delete and bind tools and functions. An author may not answer approvals, so no author approves calls of the author's own
-    /// tools.
+    /// May also create, change and delete tools and functions, and bind tools. An author may not answer approvals, so no author approves calls of the
+    /// author's own tools.
     Author,
     /// May do everything in a workspace, including changes of members, settings, runtime users and effects.
     Admin,
@@ -284,8 +284,8 @@ impl Editor {
         )))
     }
 
-    /// Works like [`require`](Self::require), but for a change of a workspace itself. The program of the host may change every workspace. Fails with
-    /// `Missing` for a member of a different workspace.
+    /// Works like [`require`](Self::require), but for a change of a workspace itself, and also fails with `Missing` if the editor is a member of a
+    /// different workspace. The program of the host may change every workspace.
     pub fn require_in(
         &self,
         workspace: &Workspace,
@@ -304,7 +304,7 @@ impl Editor {
     }
 
     /// Checks whether the editor may change a row of an owner. `what` is the name of the row in errors. Fails with `Missing` for a row of a different
-    /// workspace, and with `Forbidden` for a system row, which no member may change.
+    /// workspace and, if the editor is the program, of any workspace, and with `Forbidden` for a system row, which no member may change.
     pub fn check_owner(&self, owner: Option<&Workspace>, what: &str) -> Result<(), StoreError> {
         if owner == self.owner() {
             Ok(())

@@ -118,7 +118,7 @@ impl EnablementRow {
 /// A filter for enablement rows: a row must match every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnablementFilter {
-    /// Rows of this instance.
+    /// Rows of instances with this name.
     pub instance: Option<String>,
     /// Rows of this tool.
     pub tool: Option<String>,
@@ -168,7 +168,7 @@ impl SkillVersion {
         }
     }
 
-    /// Checks a version before it is pinned: it must have a name and a version. If a version with this number is stored, both must be equal. Fails
+    /// Checks a version before it is pinned: it must have a name and a version. If a version with this number is stored, it must be equal. Fails
     /// with `Conflict` otherwise.
     pub fn check(&self, stored: Option<&Self>) -> Result<(), StoreError> {
         let why = if self.name.is_empty() || self.version.is_empty() {

@@ -10,7 +10,7 @@ mod version;
 pub use schema::ToolSchema;
 pub use version::{FunctionVersion, NewFunctionVersion};
 
-/// Deserializes a key of an update that is present: a value replaces the stored value, and null removes it.
+/// Deserializes a key that an update contains: a value replaces the stored value, and null removes it.
 #[expect(
     clippy::option_option,
     reason = "an absent key, null and a value are three cases"
@@ -69,7 +69,7 @@ impl FunctionKind {
         matches!(self, Self::Mcp { .. } | Self::Http { .. })
     }
 
-    /// Returns the file that a version must contain.
+    /// Returns the file that a version must contain; `None` if it needs no file.
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Linked { .. } | Self::Mcp { .. } => None,

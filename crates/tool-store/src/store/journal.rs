@@ -33,8 +33,8 @@ pub struct Batch {
 
 /// The condition of a [`Batch`] that a driver writes: no other driver has taken over its thread.
 ///
-/// A process that was suspended for longer than its lease does not detect that its run was taken over. The store detects it, in the transaction of the
-/// write.
+/// A process that was suspended for longer than its lease does not detect that its run was taken over. The store detects it, in the transaction of
+/// the write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFence {
     /// The run of the driver.
@@ -50,7 +50,7 @@ impl RunFence {
     ///
     /// # Errors
     ///
-    /// Fails with [`Conflict`](StoreError::Conflict) if the last run is a later one or belongs to a different owner.
+    /// Fails with [`Conflict`](StoreError::Conflict) unless the last run is this run with this owner.
     pub fn check(&self, last: Option<(u64, &str)>) -> Result<(), StoreError> {
         if last == Some((self.id.number(), &self.owner)) {
             return Ok(());

@@ -21,9 +21,9 @@ pub use write::{DocumentWrite, DocumentWriteMode, DocumentWritten};
 
 /// A store of documents that a search finds by their words, and by embeddings if the host computes them.
 ///
-/// A write stores the content and marks the document for the index. A worker claims the document for the length of a lease, splits its text into chunks, and
-/// stores them. If its process dies, another worker claims the document when the lease expires. A write during a claim ends the claim, so that the
-/// chunks always belong to content that was complete.
+/// A write stores the content and marks the document for the index. A worker claims the document for the length of a lease, splits its text into
+/// chunks, and stores them. If its process dies, another worker claims the document when the lease expires. A write during a claim ends the claim, so
+/// that the chunks always belong to content that was complete.
 ///
 /// The chunks of an indexed document wait for their embeddings. A worker claims a batch of them with [`claim_embedding`](Self::claim_embedding), and
 /// stores the vectors with [`finish_embedding`](Self::finish_embedding). Until then, and if no worker computes embeddings, the chunks are found by
@@ -62,8 +62,8 @@ pub use write::{DocumentWrite, DocumentWriteMode, DocumentWritten};
 /// ```
 #[doc(alias("rag", "retrieval", "knowledge base", "full-text search"))]
 pub trait KnowledgeStore: Send + Sync + 'static {
-    /// Writes the content of a document, and marks it for the index. Fails with `Conflict` if [`DocumentWrite::check`] fails, or if text is appended to a
-    /// document that is not a text or has a different type.
+    /// Writes the content of a document, and marks it for the index. Fails with `Conflict` if [`DocumentWrite::check`] fails, or if text is appended
+    /// to a document that is not a text or has a different type.
     fn write_document(&self, write: DocumentWrite) -> StoreFuture<'_, DocumentWritten>;
 
     /// Returns a document with its content; `None` if it does not exist.
@@ -76,11 +76,12 @@ pub trait KnowledgeStore: Send + Sync + 'static {
         filter: &'a DocumentFilter,
     ) -> StoreFuture<'a, Vec<DocumentRow>>;
 
-    /// Removes a document with its content, its chunks and their embeddings. Returns whether it existed. Afterwards, no file of the store contains the content.
+    /// Removes a document with its content, its chunks and their embeddings. Returns whether it existed. Afterwards, no file of a
+    /// `SqliteStore` contains the content; a PostgreSQL server keeps it until a vacuum, and in its write-ahead log.
     fn remove_document<'a>(&'a self, name: &'a DocumentName) -> StoreFuture<'a, bool>;
 
-    /// Returns the chunks of a workspace that match a query, best first. Two rankings are fused by rank: the chunks that contain every word of the query,
-    /// and the chunks that contain any of the words.
+    /// Returns the chunks of a workspace that match a query, best first. Two rankings are fused by rank: the chunks that contain every word of the
+    /// query, and the chunks that contain any of the words.
     fn search_chunks<'a>(&'a self, search: ChunkSearch<'a>) -> StoreFuture<'a, Vec<ChunkHit>>;
 
     /// Claims the document that has waited longest. Documents whose leases expired too often fail and are skipped. Returns `None` if no document is
@@ -91,8 +92,8 @@ pub trait KnowledgeStore: Send + Sync + 'static {
         claim: IndexClaim,
     ) -> StoreFuture<'a, Option<Document>>;
 
-    /// Extends the lease of a claim. Returns false if the token is not the token of the current claim, or if the lease has expired: the worker must then stop
-    /// its work.
+    /// Extends the lease of a claim. Returns false if the token is not the token of the current claim, or if the lease has expired: the worker must
+    /// then stop its work.
     fn extend_index<'a>(
         &'a self,
         name: &'a DocumentName,
@@ -110,8 +111,8 @@ pub trait KnowledgeStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Returns the chunks of a workspace whose embeddings are most similar to a vector of the same model, best first. Chunks without an embedding of the model
-    /// are not found.
+    /// Returns the chunks of a workspace whose embeddings are most similar to a vector of the same model, best first. Chunks without an embedding of
+    /// the model are not found.
     ///
     /// In workspaces with at most 1,024 embeddings of the model, the result is exact. In larger workspaces, the SQL stores of this crate first select
     /// the embeddings of the workspace whose codes (one bit for each dimension) are nearest to the code of the vector: 8 for each result, and at
@@ -129,8 +130,8 @@ pub trait KnowledgeStore: Send + Sync + 'static {
         claim: EmbeddingClaim,
     ) -> StoreFuture<'a, Option<EmbeddingWork>>;
 
-    /// Ends a claim of [`claim_embedding`](Self::claim_embedding). Returns false, and changes nothing, if the token is not the token of the current claim,
-    /// for example because the document was indexed again.
+    /// Ends a claim of [`claim_embedding`](Self::claim_embedding). Returns false, and changes nothing, if the token is not the token of the current
+    /// claim, for example because the document was indexed again.
     fn finish_embedding<'a>(
         &'a self,
         name: &'a DocumentName,
@@ -142,7 +143,8 @@ pub trait KnowledgeStore: Send + Sync + 'static {
     /// Makes at most `limit` documents of a scope wait for embeddings of a model. Selects documents that do not wait yet and whose embeddings are of
     /// a different model, and returns their number. Their current embeddings are kept until they are replaced.
     ///
-    /// Call it until it returns 0, after all processes use the new model. A worker that still uses the previous model may otherwise claim the documents.
+    /// Call it until it returns 0, after all processes use the new model. A worker that still uses the previous model may otherwise claim the
+    /// documents.
     fn renew_embeddings<'a>(
         &'a self,
         scope: Scope<'a>,

@@ -14,8 +14,8 @@ pub struct LimitId {
 }
 
 impl LimitId {
-    /// Creates the id of a limit. Take the workspace from the session, not from the request: the workspace isolates tenants from each other. Fails with
-    /// `Conflict` if the name is empty or contains a NUL character, and if the workspace is empty.
+    /// Creates the id of a limit. Take the workspace from the session, not from the request: the workspace isolates tenants from each other. Fails
+    /// with `Conflict` if the name is empty or contains a NUL character, and if the workspace is empty.
     pub fn new(workspace: Option<&Workspace>, name: impl Into<String>) -> Result<Self, StoreError> {
         let name = name.into();
         if name.is_empty() || name.contains('\0') {
@@ -125,8 +125,8 @@ pub struct LimitTake {
 }
 
 impl LimitTake {
-    /// Checks the conditions of [`LimitStore::take_limit`] that do not depend on stored rows. Fails with `Conflict` if [`LimitRule::check`] refuses the rule,
-    /// or if the token is empty or contains a NUL character.
+    /// Checks the conditions of [`LimitStore::take_limit`] that do not depend on stored rows. Fails with `Conflict` if [`LimitRule::check`] refuses
+    /// the rule, or if the token is empty or contains a NUL character.
     pub fn check(&self) -> Result<(), StoreError> {
         self.rule.check()?;
         if self.token.is_empty() || self.token.contains('\0') {
@@ -175,13 +175,15 @@ pub enum LimitTaken {
 pub struct LimitRow {
     /// The id of the limit.
     pub id: LimitId,
-    /// The beginning of the window of a quota, or the time at which a rate allows a whole burst again; in microseconds since 1970 by the clock of the store.
+    /// The beginning of the window of a quota, or the time at which a rate allows a whole burst again; in microseconds since 1970 by the clock of the
+    /// store.
     pub since: i64,
     /// The number of calls in the window of a quota.
     pub used: u64,
     /// The permits of concurrent calls, with the ends of their leases. Permits whose lease has ended are removed when the next permit is taken.
     pub permits: BTreeMap<String, Timestamp>,
-    /// The time at which the row expires, because it has no counted call and no permit. [`Maintenance::purge`](super::Maintenance::purge) then removes it.
+    /// The time at which the row expires, because it has no counted call and no permit. [`Maintenance::purge`](super::Maintenance::purge) then
+    /// removes it.
     pub ends: Timestamp,
     /// When the row was last changed.
     pub updated: Timestamp,
@@ -244,8 +246,8 @@ impl LimitRow {
         }
     }
 
-    /// Applies [`LimitStore::take_limit`] to the row. `now` is the time by the clock of the store. Returns `None`, and changes nothing, if the limit is
-    /// exhausted.
+    /// Applies [`LimitStore::take_limit`] to the row. `now` is the time by the clock of the store. Returns `None`, and changes nothing, if the limit
+    /// is exhausted.
     pub fn take(&mut self, take: &LimitTake, now: Timestamp) -> Option<LimitUnit> {
         let at = micros_of(now);
         let unit = match take.rule {
@@ -390,8 +392,8 @@ pub trait LimitStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Returns a unit: a permit whose call has ended, or the call of a quota that was refused by another limit. Returns false, and changes nothing,
-    /// if the unit is no longer counted, and for a unit of a rate.
+    /// Returns a unit: a permit whose call has ended, or a call of a quota that was not made because another limit refused it. Returns false, and
+    /// changes nothing, if the unit is no longer counted, and for a unit of a rate.
     fn return_limit<'a>(
         &'a self,
         id: &'a LimitId,

@@ -81,8 +81,9 @@ impl MemoryQuery {
 pub struct MemoryHit {
     /// The memory that was found.
     pub memory: MemoryRow,
-    /// The score, which is larger for better results. It is the [weight](MemoryRow::weight) of the memory, multiplied by the share of the query's
-    /// words (from 0 to 1) in a search by words, or by the cosine in a search by embeddings. It can be compared only with scores of the same search.
+    /// The score, which is larger for better results. It is the [weight](MemoryRow::weight) of the memory, multiplied by the score of
+    /// [`rank`](crate::text_search::rank) (from 0 to 1) in a search by words, or by the cosine in a search by embeddings. It can be compared only
+    /// with scores of the same search.
     pub score: f64,
 }
 
@@ -169,8 +170,8 @@ pub trait LongTermStore: Send + Sync + 'static {
         query: &'a MemoryQuery,
     ) -> StoreFuture<'a, Vec<MemoryHit>>;
 
-    /// Returns the memories that a reader's scope reads and whose embedding is most similar to a vector of the same model, best first. The score is the cosine
-    /// times the [weight](MemoryRow::weight) of the memory. Memories without an embedding of the model are not found.
+    /// Returns the memories that a reader's scope reads and whose embedding is most similar to a vector of the same model, best first. The score is
+    /// the cosine times the [weight](MemoryRow::weight) of the memory. Memories without an embedding of the model are not found.
     ///
     /// In scopes with at most 1,024 embeddings, the result is exact. In larger scopes, the stores of this crate may first select the embeddings whose
     /// codes (one bit for each dimension) are nearest to the code of the vector, at least 512. Only these embeddings are compared, so a result may be
@@ -196,8 +197,8 @@ pub trait LongTermStore: Send + Sync + 'static {
         filter: &'a MemoryFilter,
     ) -> StoreFuture<'a, Vec<MemoryRow>>;
 
-    /// Changes a memory, and returns it. Fails with `Missing` if the workspace has no memory with this id, and with `Conflict` if the scope has a different
-    /// memory with the new content, if [`MemoryCorrection::check`] fails, or if the handle seals contents.
+    /// Changes a memory, and returns it. Fails with `Missing` if the workspace has no memory with this id, and with `Conflict` if the scope has a
+    /// different memory with the new content, if [`MemoryCorrection::check`] fails, or if the handle seals contents.
     fn correct_memory<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -230,7 +231,8 @@ pub trait LongTermStore: Send + Sync + 'static {
         vector: &'a MemoryVector,
     ) -> StoreFuture<'a, bool>;
 
-    /// Appends a note to the block of its thread, and returns the block. Fails with `Conflict` if [`NewNote::check`] fails, or if the handle seals contents.
+    /// Appends a note to the block of its thread, and returns the block. Fails with `Conflict` if [`NewNote::check`] fails, or if the handle seals
+    /// contents.
     fn append_note(&self, note: NewNote) -> StoreFuture<'_, NoteBlock>;
 
     /// Returns the notes of a thread. A thread without notes has an empty block.

@@ -193,38 +193,42 @@ pub trait Maintenance: Send + Sync + 'static {
     /// Erases contents, in one transaction. [`Erasure::Thread`] removes the messages of the thread; audit rows and spilled outputs of the thread are
     /// kept, because they belong to users. [`Erasure::Principal`] removes the user's spilled outputs and audit rows, except the audit rows of changes
     /// by operators. Both blank the results of effects, and the arguments, reasons and edits of approvals, but keep their keys, states and times, so
-    /// that no effect happens twice. An open approval is withdrawn. Afterwards, no file of the store contains the erased data.
+    /// that no effect happens twice. An open approval is withdrawn. Afterwards, no file of a `SqliteStore` contains the erased data; a PostgreSQL
+    /// server keeps it until a vacuum, and in its write-ahead log until the log is recycled.
     ///
-    /// A running run of the thread, or on behalf of the user, ends as [cancelled](super::RunCause::Cancelled) in the same transaction, by the rules of
-    /// [`RunRow::erase`](super::RunRow::erase): its driver writes no more messages, and stops at the latest when it renews its lease. Until then, a call that it has
-    /// begun may still write its own rows, such as the result of its effect. Erase again after the lease to remove these, too.
+    /// A running run of the thread, or on behalf of the user, ends as [cancelled](super::RunCause::Cancelled) in the same transaction, by the rules
+    /// of [`RunRow::erase`](super::RunRow::erase): its driver writes no more messages, and stops at the latest when it renews its lease. Until then,
+    /// a call that it has begun may still write its own rows, such as the result of its effect. Erase again after the lease to remove these, too.
     ///
-    /// A store of [child threads](super::ChildStore) also removes the row of the thread and the rows of its children, because a row contains a name that
-    /// a model wrote. The messages of the children are kept: list the children first, and erase each of them.
+    /// A store of [child threads](super::ChildStore) also removes the row of the thread and the rows of its children, because a row contains a name
+    /// that a model wrote. The messages of the children are kept: list the children first, and erase each of them.
     ///
-    /// A [queue of threads](super::WorkStore) also removes the row of the thread, or the rows of the user, because a row contains facts about its caller.
-    /// A store of the [events of threads](super::ThreadEventStore) removes the events of the thread, and a store of [budgets](super::BudgetStore) the
-    /// budget with the name of the conversation.
+    /// A [queue of threads](super::WorkStore) also removes the row of the thread, or the rows of the user, because a row contains facts about its
+    /// caller. A store of the [events of threads](super::ThreadEventStore) removes the events of the thread, and a store of
+    /// [budgets](super::BudgetStore) the budget with the name of the conversation.
     ///
-    /// A store of [documents](super::KnowledgeStore) removes the name of the user from the documents, and keeps the documents, which belong to the workspace.
+    /// A store of [documents](super::KnowledgeStore) removes the name of the user from the documents, and keeps the documents, which belong to the
+    /// workspace.
     ///
     /// A store of [plans](super::PlanStore) removes the runs of the thread, or the runs for the user, with their events.
     ///
-    /// A store of [rooms](super::RoomStore) removes the room of the thread, or the events and messages that the user wrote. A summary is kept, because its parts have
-    /// no author.
+    /// A store of [rooms](super::RoomStore) removes the room of the thread, or the events and messages that the user wrote. A summary is kept,
+    /// because its parts have no author.
     ///
     /// A [schedule](super::ScheduleStore) removes the runs whose conversation is the thread, or the tasks of the user with their runs.
     ///
-    /// A store of [memories](super::LongTermStore) also removes the notes of the thread, and the memories that were last stored in the thread or for the user.
+    /// A store of [memories](super::LongTermStore) also removes the notes of the thread, and the memories that were last stored in the thread or for
+    /// the user.
     ///
     /// A store of variables also removes the variables of the thread, with its requests for variables, or the variables of the user. A store of
     /// idempotency keys also removes the responses that may contain erased contents ([`Changed::contents_of`](super::Changed::contents_of)), and the
     /// responses to requests of the user.
     fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased>;
 
-    /// Removes rows that are older than the retention, at most `most` of each table. Also removes spilled outputs and idempotency keys that have expired at
-    /// `now`, expired [shared limits](super::LimitStore), expired memories, and events that are older than [`EVENTS_KEPT`](super::EVENTS_KEPT), again at
-    /// most `most` of each. A thread is removed with its notes, and the memories that were stored in it are kept.
+    /// Removes rows that are older than the retention, at most `most` of each table. Also removes spilled outputs and idempotency keys that have
+    /// expired at `now`, expired [shared limits](super::LimitStore), expired memories, and events that are older than
+    /// [`EVENTS_KEPT`](super::EVENTS_KEPT), again at most `most` of each. A thread is removed with its notes, and the memories that were stored in it
+    /// are kept.
     fn purge<'a>(
         &'a self,
         retention: &'a Retention,

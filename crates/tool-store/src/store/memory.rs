@@ -65,8 +65,8 @@ use super::{StoreError, StoreFuture};
 /// All stores in memory, for tests and for hosts that may lose their data. Clones share the data.
 ///
 /// One lock protects all tables, so that other tasks see a change of several rows as a single step, and no code awaits while it holds the lock. Most
-/// rows are looked up by key, and most expiring rows by time; most lists iterate over the rows in order and stop at their limit. Only methods that
-/// document a removal remove rows.
+/// rows are looked up by key, and most expiring rows by time; most lists iterate over the rows in order and stop at their limit. No background
+/// task removes rows.
 ///
 /// ```
 /// use tool_store::{ApprovalStore, MemoryStore};

@@ -22,7 +22,8 @@ pub use state::{
 };
 use step::Step;
 
-/// The id of a run of a plan: its conversation and its number in the conversation. The store assigns the numbers, which increase by 1 and are never reused.
+/// The id of a run of a plan: its conversation and its number in the conversation. The store assigns the numbers, which increase by 1 and are never
+/// reused.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlanRunId {
     thread: ThreadId,
@@ -90,8 +91,8 @@ pub(crate) struct PlanState {
 
 /// A run of a plan as it is stored.
 ///
-/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the change and write the row and the events back, in one
-/// transaction.
+/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the change and write the row and the events back, in
+/// one transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanRow {
@@ -196,7 +197,7 @@ impl PlanRow {
         }
     }
 
-    /// Sets the state of a row that a store has read. Fails if it has a different number of nodes than the plan.
+    /// Sets the state of a row that a store has read. Fails if the state has a different number of nodes than the plan.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn restore(&mut self, state: PlanState) -> Result<(), String> {
         if state.nodes.len() != self.nodes.len() {
@@ -263,8 +264,8 @@ impl PlanFilter {
 
 /// A store of plans and their runs.
 ///
-/// A conversation has at most one active run. Every change is one transaction, so a run continues from its latest checkpoint after the death of a process,
-/// and completed nodes are not run again.
+/// A conversation has at most one active run. Every change is one transaction, so a run continues from its latest checkpoint after the death of a
+/// process, and completed nodes are not run again.
 ///
 /// ```
 /// use tool_store::*;

@@ -8,9 +8,9 @@ use super::{StoreError, StoreFuture, ThreadId, Timestamp, Workspace, words};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoomEventState {
-    /// No turn has the event yet.
+    /// No turn has taken the event, or a turn has returned it.
     Pending,
-    /// A turn of the agent has the event.
+    /// A turn of the agent has taken the event, and has not completed it.
     Processing,
     /// The agent has completed the event.
     Completed,
@@ -113,20 +113,20 @@ pub struct RoomCompaction {
 pub struct RoomSummary {
     /// The conversation of the room.
     pub room: ThreadId,
-    /// The number of events that no turn has taken yet.
+    /// The number of [pending](RoomEventState::Pending) events.
     pub pending: u64,
-    /// The number of events that a turn has taken and not completed.
+    /// The number of [processing](RoomEventState::Processing) events.
     pub processing: u64,
-    /// The number of events that the agent has completed.
+    /// The number of [completed](RoomEventState::Completed) events.
     pub completed: u64,
-    /// The number of messages in the history, with its summary.
+    /// The number of messages in the history. A summary counts as a message.
     pub messages: u64,
     /// When an event or a message was last stored or changed.
     pub updated: Timestamp,
 }
 
 impl RoomSummary {
-    /// Creates the summary of a room without events and messages.
+    /// Creates the entry of a room without events and messages, to which an author of a store adds numbers.
     pub fn new(room: ThreadId) -> Self {
         Self {
             room,
@@ -167,8 +167,8 @@ pub struct RoomEventFilter {
 }
 
 impl NewRoomEvent {
-    /// Checks the conditions of [`RoomStore::add_room_event`] that do not depend on stored rows: fails with `Conflict` if the id is empty, or if the id or the
-    /// author contains a NUL character.
+    /// Checks the conditions of [`RoomStore::add_room_event`] that do not depend on stored rows: fails with `Conflict` if the id is empty, or if the
+    /// id or the author contains a NUL character.
     pub fn check(&self) -> Result<(), StoreError> {
         check_key(&self.id, "the id of an event", &self.room)?;
         check_author(self.author.as_deref(), "an event", &self.room)
@@ -191,8 +191,8 @@ impl NewRoomEvent {
 }
 
 impl NewRoomMessage {
-    /// Checks the conditions of [`RoomStore::add_room_message`] that do not depend on stored rows: fails with `Conflict` if the key is empty, or if the key or
-    /// the author contains a NUL character.
+    /// Checks the conditions of [`RoomStore::add_room_message`] that do not depend on stored rows: fails with `Conflict` if the key is empty, or if
+    /// the key or the author contains a NUL character.
     pub fn check(&self) -> Result<(), StoreError> {
         check_key(&self.key, "the key of a message", &self.room)?;
         check_author(self.author.as_deref(), "a message", &self.room)
@@ -213,7 +213,8 @@ impl NewRoomMessage {
 }
 
 impl RoomCompaction {
-    /// Returns the error if the room has a different number of messages to replace than the author of the summary has read.
+    /// Fails with `Stale` unless `messages`, the number of stored messages to replace, is the number that the author of the summary has read, and not
+    /// 0.
     pub fn check(&self, messages: u64) -> Result<(), StoreError> {
         if messages == self.messages && messages > 0 {
             return Ok(());
@@ -319,8 +320,8 @@ pub trait RoomStore: Send + Sync + 'static {
         filter: &'a RoomEventFilter,
     ) -> StoreFuture<'a, Vec<RoomEvent>>;
 
-    /// Adds a message to the history of a room, and returns its number. If the room has a message with this key, nothing is changed, and the number of that
-    /// message is returned. Fails with `Conflict` if [`NewRoomMessage::check`] refuses it.
+    /// Adds a message to the history of a room, and returns its number. If the room has a message with this key, nothing is changed, and the number
+    /// of that message is returned. Fails with `Conflict` if [`NewRoomMessage::check`] refuses it.
     fn add_room_message(&self, message: NewRoomMessage) -> StoreFuture<'_, u64>;
 
     /// Returns the history of a room, in order.

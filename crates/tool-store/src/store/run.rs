@@ -127,7 +127,7 @@ words!(RunCause {
     Complete = "complete",
 });
 
-/// A request to stop a run. Its driver checks for it before its next step and whenever it renews its lease.
+/// A request to stop a run. The driver of the run checks for such a request before each step, and when it renews its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStop {
@@ -313,8 +313,8 @@ impl RunRow {
         ends
     }
 
-    /// Ends the run for the erasure of its thread or of its user ([`Maintenance::erase_contents`](super::Maintenance::erase_contents)). The run gets a new owner,
-    /// so that its driver writes no more messages. A run that has ended is not changed.
+    /// Ends the run for the erasure of its thread or of its user ([`Maintenance::erase_contents`](super::Maintenance::erase_contents)). The run gets
+    /// a new owner, so that its driver writes no more messages. A run that has ended is not changed.
     pub fn erase(&mut self, at: Timestamp) {
         if self.state == RunState::Running {
             self.state = RunState::Ended;

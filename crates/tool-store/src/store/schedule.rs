@@ -20,8 +20,8 @@ pub struct TaskId {
 }
 
 impl TaskId {
-    /// Creates the id of a task. Take the workspace from the session, not from the request: the workspace isolates tenants from each other. Fails with
-    /// `Conflict` if the id is empty or contains a NUL character.
+    /// Creates the id of a task. Take the workspace from the session, not from the request: the workspace isolates tenants from each other. Fails
+    /// with `Conflict` if the id is empty or contains a NUL character.
     pub fn new(workspace: &Workspace, id: impl Into<String>) -> Result<Self, StoreError> {
         let id = id.into();
         if id.is_empty() || id.contains('\0') {
@@ -35,7 +35,7 @@ impl TaskId {
         })
     }
 
-    /// Creates a new id.
+    /// Creates a unique id for a new task.
     pub fn generate(workspace: &Workspace) -> Self {
         let (process, serial) = env::serial();
         let now = Timestamp::now().as_millis();
@@ -150,13 +150,13 @@ pub struct TaskUpdate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskRunState {
-    /// A process drives the run, or it waits for its next attempt.
+    /// A process drives the run, or the run waits for its next attempt.
     Running,
     /// The run has succeeded.
     Succeeded,
-    /// The turn of the run waits for a person, and its conversation continues it.
+    /// The turn of the run waits for a person, and continues later in its conversation.
     Waiting,
-    /// All attempts of the run have failed.
+    /// All attempts of the run have failed, or the task was changed or removed before the run ended.
     Failed,
     /// The due time was skipped.
     Skipped,
@@ -242,7 +242,8 @@ pub struct TaskClaim {
     pub id: TaskId,
     /// The [`version`](TaskRow::version) of the row that the claim was computed from.
     pub version: u64,
-    /// The due time of the run: the [`running`](TaskRow::running) time of the row if it has one, else the [`requested`](TaskRow::requested) time, else a due time.
+    /// The due time of the run: the [`running`](TaskRow::running) time of the row if it has one, else the [`requested`](TaskRow::requested) time,
+    /// else a due time.
     pub due: Timestamp,
     /// The conversation of the run.
     pub conversation: String,
@@ -293,22 +294,22 @@ pub struct TaskAttempt {
 pub enum TaskOutcome {
     /// The run has succeeded.
     Succeeded,
-    /// The turn waits for a person. The run has ended, and does not count as an error.
+    /// The turn waits for a person, for the reason in this text. The run has ended, and does not count as an error.
     Waiting(String),
-    /// The attempt has failed. The run is attempted again after the time `retry`. If the task now has too many errors or was switched off, the run fails
-    /// instead, and the task is switched off.
+    /// The attempt has failed. The run is attempted again after the time `retry`. If the task now has too many errors or was switched off, the run
+    /// fails instead, and the task is switched off.
     Failed {
         /// The error, for people.
         error: String,
         /// The time before the next attempt.
         retry: Duration,
-        /// The number of failed attempts after which the task is switched off. The store compares it with the current count, because a change of the task
-        /// during the attempt resets the count.
+        /// The number of failed attempts after which the task is switched off. The store compares it with the current count, because a change of the
+        /// task during the attempt resets the count.
         most_errors: u32,
     },
 }
 
-/// A filter for tasks: a row must match every field that is set.
+/// A page of the list of tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskFilter {
     /// The maximum number of rows.
@@ -348,8 +349,8 @@ pub trait ScheduleStore: Send + Sync + 'static {
         filter: &'a TaskFilter,
     ) -> StoreFuture<'a, Vec<TaskRow>>;
 
-    /// Changes a task, by the rules of [`TaskRow::update`], and returns its row; `None` if it does not exist. Fails with `Stale` if the row has a different
-    /// [`version`](TaskRow::version) than `expected`.
+    /// Changes a task, by the rules of [`TaskRow::update`], and returns its row; `None` if it does not exist. Fails with `Stale` if the row has a
+    /// different [`version`](TaskRow::version) than `expected`.
     fn update_task<'a>(
         &'a self,
         id: &'a TaskId,
@@ -357,24 +358,24 @@ pub trait ScheduleStore: Send + Sync + 'static {
         expected: u64,
     ) -> StoreFuture<'a, Option<TaskRow>>;
 
-    /// Requests a run of a task as soon as possible, even if the task is switched off: then the run is attempted once. Returns the row; `None` if it does
-    /// not exist.
+    /// Requests a run of a task as soon as possible, even if the task is switched off: then the run is attempted once. Returns the row; `None` if it
+    /// does not exist.
     fn request_task_run<'a>(
         &'a self,
         id: &'a TaskId,
         at: Timestamp,
     ) -> StoreFuture<'a, Option<TaskRow>>;
 
-    /// Removes a task. Returns whether it existed. Its runs are kept. By the rules of [`TaskRow::remove`], its current run fails, and the process that has claimed
-    /// the run cannot extend its claim.
+    /// Removes a task. Returns whether it existed. Its runs are kept. By the rules of [`TaskRow::remove`], its current run fails, and the process
+    /// that has claimed the run cannot extend its claim.
     fn remove_task<'a>(&'a self, id: &'a TaskId, at: Timestamp) -> StoreFuture<'a, bool>;
 
     /// Returns the tasks of all workspaces that a process may claim at this time, the one that has waited longest first.
     fn ready_tasks(&self, at: Timestamp, limit: u32) -> StoreFuture<'_, Vec<TaskRow>>;
 
     /// Claims a run of a task, by the rules of [`TaskRow::claim`], and writes the rows of the skipped due times. Returns the row with the token of
-    /// the claim and the row of the run; `None` if the task is not ready, if its row has changed since the claim was computed, or if the run has
-    /// ended.
+    /// the claim and the row of the run; `None` if the task does not exist or is not ready, if its row has changed since the claim was
+    /// computed, or if the run has ended or fails with this claim.
     fn claim_task(&self, claim: TaskClaim) -> StoreFuture<'_, Option<(TaskRow, TaskRun)>>;
 
     /// Extends a claim. Returns false if the claim has ended, so that the process must stop the run.

@@ -22,7 +22,7 @@ const MOST_NAME: usize = 64;
 pub struct KeyId(Arc<str>);
 
 impl KeyId {
-    /// Creates an id of 1 to 64 ASCII letters, digits, dots, hyphens and underscores. Any other text is a [`StoreError::Conflict`].
+    /// Creates an id of 1 to 64 ASCII letters, digits, dots, hyphens and underscores. Fails with [`StoreError::Conflict`] for any other text.
     pub fn new(id: &str) -> Result<Self, StoreError> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
         if id.is_empty() || id.len() > MOST_NAME || !id.bytes().all(is_plain) {
@@ -180,8 +180,8 @@ words!(SealedColumn {
 });
 
 impl SealedColumn {
-    /// Returns whether the values of the column are contents: arguments, messages, events of threads, plans, chunks of spilled outputs or responses. A store seals contents
-    /// only on request.
+    /// Returns whether the values of the column are contents: arguments, messages, events of threads, plans, chunks of spilled outputs or responses.
+    /// A store seals contents only on request.
     pub fn is_content(self) -> bool {
         match self {
             Self::Secret | Self::Variable => false,
@@ -284,7 +284,7 @@ impl SealKeyRow {
     }
 
     /// Checks that a value may be sealed with a key whose row is `row`. A store calls this method in the transaction that writes the value, so that
-    /// no value is written with a key after its retirement. The error is a [`StoreError::Conflict`].
+    /// no value is written with a key after its retirement. Fails with [`StoreError::Conflict`] if the key is unknown or retired.
     pub fn check_use(id: &KeyId, row: Option<&Self>) -> Result<(), StoreError> {
         let why = match row {
             None => {

@@ -29,7 +29,7 @@ pub(crate) fn new_row_id() -> Result<String, StoreError> {
     Ok(hex(&bytes))
 }
 
-/// The roles that may enable tools and bind them to agents.
+/// The roles of which one is required to enable tools and to bind them to agents.
 const RUNNING: &[MemberRole] = &[MemberRole::Author, MemberRole::Operator];
 
 /// Where a tool runs.

@@ -61,7 +61,7 @@ impl Switch {
             "the switch has no operator, give the name of the user who sets it".to_owned()
         } else if (*kind == SwitchKind::Enable) == source.is_empty() {
             format!(
-                "a switch of kind `{kind}` has the source `{source}`, only enablement rows have a source: `manual` or `skill`"
+                "a switch of kind `{kind}` has the source `{source}`: set `manual` or `skill` for kind `enable`, and leave the source of other kinds empty"
             )
         } else {
             return Ok(());

@@ -180,8 +180,8 @@ pub trait ThreadStore: Send + Sync + 'static {
         })
     }
 
-    /// Returns the sequence number of the first message of a thread that has a role and a time; `None` if there is none. The default implementation reads the
-    /// thread in pages.
+    /// Returns the sequence number of the first message with this role and this time in a thread; `None` if there is none. The default implementation
+    /// reads the thread in pages.
     fn message_at<'a>(
         &'a self,
         thread: &'a ThreadId,

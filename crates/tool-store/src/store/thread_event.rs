@@ -29,8 +29,8 @@ pub struct NewThreadEvents {
     /// The run whose driver writes the events. If a different driver has taken over the thread, the events are refused with
     /// [`Conflict`](StoreError::Conflict).
     pub fence: Option<RunFence>,
-    /// Whether the step that ran before has ended, so that the stored [transient](NewThreadEvent::transient) events of the thread are removed before the
-    /// new events are stored.
+    /// Whether the step that ran before has ended, so that the stored [transient](NewThreadEvent::transient) events of the thread are removed before
+    /// the new events are stored.
     pub ends_step: bool,
     /// The events, in order.
     pub events: Vec<NewThreadEvent>,
@@ -38,13 +38,13 @@ pub struct NewThreadEvents {
 
 /// An event of a thread as it is stored.
 ///
-/// Messages of the thread are not events, and the thread is not stored twice. The field [`message`](Self::message) orders the events among the messages:
+/// Messages of the thread are not events, and no message is stored twice. The field [`message`](Self::message) orders the events among the messages:
 ///
 /// - an event comes after the message whose number is `message`, and before the next message;
 /// - events after the same message are ordered by [`seq`](Self::seq).
 ///
-/// A reader that reads the new messages first and the new events afterwards misses no event: an event that is stored later comes after the last message
-/// that was read. If an event comes after a later message, the reader keeps the event until it has read that message.
+/// A reader that reads the new messages first and the new events afterwards misses no event: an event that is stored later comes after the last
+/// message that was read. If an event comes after a later message, the reader keeps the event until it has read that message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadEvent {
     /// The thread of the event.
@@ -130,8 +130,8 @@ impl NewThreadEvent {
 
 /// A store of the events of threads, in the database of the threads and the runs.
 ///
-/// Other processes follow a run with these events and the messages of its thread. [`Maintenance::erase_contents`](super::Maintenance::erase_contents) and
-/// [`Maintenance::purge`](super::Maintenance::purge) remove the events of a thread together with its messages.
+/// Other processes follow a run with these events and the messages of its thread. [`Maintenance::erase_contents`](super::Maintenance::erase_contents)
+/// and [`Maintenance::purge`](super::Maintenance::purge) remove the events of a thread together with its messages.
 ///
 /// ```
 /// use tool_store::*;
@@ -153,8 +153,8 @@ impl NewThreadEvent {
 /// ```
 #[doc(alias("event log", "outbox", "stream", "resume"))]
 pub trait ThreadEventStore: Send + Sync + 'static {
-    /// Appends events to their thread, and returns the sequence number of the thread's last event; 0 if it never had one. Fails with `Conflict` if the
-    /// [fence](NewThreadEvents::fence) or [`NewThreadEvents::check`] refuses the events.
+    /// Appends events to their thread, and returns the sequence number of the thread's last event; 0 if it never had one. Fails with `Conflict` if
+    /// the [fence](NewThreadEvents::fence) or [`NewThreadEvents::check`] refuses the events.
     fn append_events(&self, events: NewThreadEvents) -> StoreFuture<'_, u64>;
 
     /// Returns at most `limit` events of a thread, in order, after a sequence number; 0 is the beginning. An unknown thread has no events.

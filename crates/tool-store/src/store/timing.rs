@@ -56,7 +56,8 @@ fn stored(time: jiff::Timestamp) -> Timestamp {
     Timestamp::from_millis(time.as_millisecond())
 }
 
-/// Returns the first due time after a time; `None` if there is none.
+/// Returns the first due time after a time; `None` if there is none. For [`TaskTiming::Cron`], fails if the expression or the time zone is invalid,
+/// or if `after` is outside of the years -9999 to 9999.
 pub fn next_due(timing: &TaskTiming, after: Timestamp) -> Result<Option<Timestamp>, TimingError> {
     match timing {
         TaskTiming::Once { at } => Ok(Some(*at).filter(|at| *at > after)),
@@ -137,7 +138,7 @@ fn read_wait(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// Returns a time as ISO 8601 text in UTC, which [`read_time`] reads.
+/// Returns a time as ISO 8601 text in UTC, which [`read_time`] reads. A time outside of the years -9999 to 9999 is returned in milliseconds instead.
 pub fn write_time(time: Timestamp) -> String {
     match instant(time) {
         Ok(time) => time.to_string(),

@@ -127,7 +127,7 @@ impl VariableScope {
         &self.owner
     }
 
-    /// Returns the text of the owner in the place of sealed values.
+    /// Returns the level and the owner as text, for [`SealedPlace::owner`].
     fn column(&self) -> String {
         format!("{}:{}", self.level, self.owner)
     }

@@ -217,7 +217,7 @@ pub trait VariableRequestStore: Send + Sync + 'static {
     /// Stores a request. Fails with `Conflict` if [`VariableRequest::check`] fails, or if its workspace has a request with the same id.
     fn open_request(&self, request: VariableRequest) -> StoreFuture<'_, ()>;
 
-    /// Returns a request of a workspace that is still open.
+    /// Returns an open request; `None` if the workspace has no open request with this id.
     fn request<'a>(
         &'a self,
         workspace: &'a Workspace,

@@ -38,7 +38,8 @@ pub enum WorkCause {
     Done,
     /// The run failed, and is not tried again.
     Failed,
-    /// The lease of the thread expired more often than [`WorkClaim::most_recoveries`] allows, so the run probably crashes the processes that drive it.
+    /// The lease of the thread expired more often than [`WorkClaim::most_recoveries`] allows, so the run probably crashes the processes that drive
+    /// it.
     CrashLimit,
 }
 
@@ -109,9 +110,10 @@ pub struct WorkRow {
     pub state: WorkState,
     /// Why the thread left the queue; `None` unless the state is [`Ended`](WorkState::Ended).
     pub cause: Option<WorkCause>,
-    /// When a worker may claim the thread: the time for which it is queued, or the end of the lease of a claimed thread. `None` in the other states.
+    /// When a worker may claim the thread: the end of the delay of a queued thread, or the end of the lease of a claimed thread. `None` in the other
+    /// states.
     pub ready: Option<Timestamp>,
-    /// The time for which the thread is queued when its worker releases it, because it was queued or woken during the claim.
+    /// When a worker may claim the thread after the current claim, if the thread was queued or woken during this claim.
     pub again: Option<Timestamp>,
     /// The token of the current claim, which is new for each claim.
     pub token: Option<String>,
@@ -138,10 +140,10 @@ pub struct WorkClaim {
     pub lease: Duration,
     /// The maximum number of threads.
     pub limit: u32,
-    /// The maximum number of [suspects](WorkRow::is_suspect) among the threads. If a worker drives one suspect at a time, a run that crashes the process
-    /// does not bring other runs to the crash limit.
+    /// The maximum number of [suspects](WorkRow::is_suspect) among the threads. If a worker drives one suspect at a time, a run that crashes the
+    /// process does not bring other runs to the crash limit.
     pub suspects: u32,
-    /// The maximum number of expired leases of a thread that is claimed. With more, it ends with [`WorkCause::CrashLimit`] instead.
+    /// The maximum number of expired leases. A thread with more expired leases is not claimed, and ends with [`WorkCause::CrashLimit`].
     pub most_recoveries: u32,
     /// When the worker claims.
     pub at: Timestamp,
@@ -179,8 +181,8 @@ pub enum WorkOutcome {
 }
 
 impl NewWork {
-    /// Checks the conditions of [`WorkStore::queue_work`] that do not depend on stored rows. Fails with `Conflict` if the agent is empty, if the message
-    /// belongs to a different thread, or if [`NewMessage::check`] fails.
+    /// Checks the conditions of [`WorkStore::queue_work`] that do not depend on stored rows. Fails with `Conflict` if the agent is empty, if the
+    /// message belongs to a different thread, or if [`NewMessage::check`] fails.
     pub fn check(&self, message: Option<&NewMessage>) -> Result<(), StoreError> {
         if self.agent.agent.is_empty() {
             return Err(StoreError::Conflict(format!(
@@ -230,7 +232,7 @@ impl WorkRow {
         row
     }
 
-    /// Applies [`WorkStore::wake_work`] to the row. `ready` is the time for which the thread is queued; an earlier time of the row remains.
+    /// Applies [`WorkStore::wake_work`] to the row. `ready` is the time at which a worker may claim the thread; an earlier time of the row is kept.
     pub fn wake(&mut self, ready: Timestamp, at: Timestamp) {
         let earliest =
             |other: Option<Timestamp>| Some(other.map_or(ready, |other| other.min(ready)));
@@ -258,8 +260,8 @@ impl WorkRow {
         self.is_ready(claim.at) && claim.agents.contains(&self.agent)
     }
 
-    /// Applies [`WorkStore::claim_work`] to a row that [is ready](Self::is_ready). Returns whether the row was claimed. Otherwise it has ended, because
-    /// its lease expired too often.
+    /// Applies [`WorkStore::claim_work`] to a row that [is ready](Self::is_ready). Returns whether the row was claimed. Otherwise it has ended,
+    /// because its lease expired too often.
     pub fn claim(&mut self, claim: &WorkClaim, token: String) -> bool {
         self.updated = claim.at;
         if self.state == WorkState::Claimed {
@@ -300,8 +302,8 @@ impl WorkRow {
         self.state == WorkState::Claimed && self.token.as_deref() == Some(token)
     }
 
-    /// Applies [`WorkStore::extend_work`] to the row. Returns false, and changes nothing, if the token is not the token of the current claim, or if the
-    /// lease has expired.
+    /// Applies [`WorkStore::extend_work`] to the row. Returns false, and changes nothing, if the token is not the token of the current claim, or if
+    /// the lease has expired.
     pub fn extend(&mut self, token: &str, lease: Duration, at: Timestamp) -> bool {
         let extends = self.is_claimed_with(token) && !self.is_ready(at);
         if extends {
@@ -377,11 +379,11 @@ impl WorkFilter {
 
 /// A queue of threads that any number of workers drive, with one row for each thread.
 ///
-/// A worker claims a thread for the length of a lease and extends the lease while it drives the thread. If its process dies, another worker claims the
-/// thread when the lease expires. Each claim has a new token. A worker whose token is not the token of the current claim changes nothing.
+/// A worker claims a thread for the length of a lease and extends the lease while it drives the thread. If its process dies, another worker claims
+/// the thread when the lease expires. Each claim has a new token. A worker whose token is not the token of the current claim changes nothing.
 ///
-/// [`Maintenance::erase_contents`](super::Maintenance::erase_contents) and [`Maintenance::purge`](super::Maintenance::purge) remove the row together with
-/// the messages of its thread. The erasure of a user removes the rows of the user.
+/// [`Maintenance::erase_contents`](super::Maintenance::erase_contents) and [`Maintenance::purge`](super::Maintenance::purge) remove the row together
+/// with the messages of its thread. The erasure of a user removes the rows of the user.
 ///
 /// ```
 /// use std::time::Duration;
@@ -430,12 +432,12 @@ pub trait WorkStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, Option<WorkRow>>;
 
-    /// Claims threads of the agents that the worker has: queued threads that are ready, and claimed threads whose lease has expired. Rows that a different
-    /// transaction claims at the same time are skipped.
+    /// Claims threads of the agents that the worker has: queued threads that are ready, and claimed threads whose lease has expired. Rows that a
+    /// different transaction claims at the same time are skipped.
     ///
     /// A thread whose lease has expired too often ends with [`WorkCause::CrashLimit`], and its run with
-    /// [`RunCause::CrashLimit`](super::RunCause::CrashLimit), unless the lease of the run continues for more than a third of the length of the claim's lease.
-    /// The next [`queue_work`](Self::queue_work) queues the thread again.
+    /// [`RunCause::CrashLimit`](super::RunCause::CrashLimit), unless the lease of the run continues for more than a third of the length of the
+    /// claim's lease. The next [`queue_work`](Self::queue_work) queues the thread again.
     fn claim_work(&self, claim: WorkClaim) -> StoreFuture<'_, ClaimedWork>;
 
     /// Claims one thread like [`claim_work`](Self::claim_work), for a host in which a different engine decides which thread is driven next. The
@@ -457,8 +459,8 @@ pub trait WorkStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, Option<WorkRow>>;
 
-    /// Ends a claim. Returns `None`, and changes nothing, if the token is not the token of the current claim. A thread that was queued or woken during
-    /// the claim is queued again.
+    /// Ends a claim. Returns `None`, and changes nothing, if the token is not the token of the current claim. A thread that was queued or woken
+    /// during the claim is queued again.
     fn release_work<'a>(
         &'a self,
         thread: &'a ThreadId,
@@ -467,9 +469,9 @@ pub trait WorkStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, Option<WorkRow>>;
 
-    /// Completes with a later number than `hint` when a different process may have queued a thread that is ready, for example after a notification of the
-    /// database. Pass 0 first, and then the last result. The caller must also poll, because a notification may be lost. The default implementation never
-    /// completes.
+    /// Completes with a number greater than `hint` when a different process may have queued a thread that is ready, for example after a notification
+    /// of the database. Pass 0 first, and then the last result. The caller must also poll, because a notification may be lost. The default
+    /// implementation never completes.
     fn work_hint(&self, hint: u64) -> StoreFuture<'_, u64> {
         let _ = hint;
         Box::pin(std::future::pending())

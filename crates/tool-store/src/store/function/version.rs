@@ -1,4 +1,4 @@
-//! Versions of functions.
+//! Versions of the functions that stored tools run.
 
 use std::collections::BTreeMap;
 

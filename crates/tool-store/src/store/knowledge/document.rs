@@ -92,8 +92,8 @@ words!(DocumentStatus {
 ///
 /// Its methods are the state transitions of a row, for authors of a store: read the row, apply the step and write the row back, in one transaction.
 ///
-/// The fields [`created`](Self::created), [`updated`](Self::updated) and [`indexed`](Self::indexed) are times of the caller, and [`ready`](Self::ready) is
-/// measured by the clock that decides about leases, which is the database's clock in a `PostgresStore`.
+/// The fields [`created`](Self::created), [`updated`](Self::updated) and [`indexed`](Self::indexed) are times of the caller, and
+/// [`ready`](Self::ready) is measured by the clock that decides about leases, which is the database's clock in a `PostgresStore`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DocumentRow {
@@ -115,7 +115,8 @@ pub struct DocumentRow {
     pub fault: Option<String>,
     /// The number of chunks that a search finds.
     pub chunks: u32,
-    /// When a worker may index the document: the time from which it waits, or the end of the lease of the current claim. `None` if there is nothing to index.
+    /// When a worker may index the document: the time from which it waits, or the end of the lease of the current claim. `None` if there is nothing
+    /// to index.
     pub ready: Option<Timestamp>,
     /// The token of the current claim, which is new for each claim.
     pub token: Option<String>,
@@ -178,8 +179,8 @@ impl Document {
             || TEXTS.contains(&essence.as_str())
     }
 
-    /// Splits a text into chunks of [`CHUNK_CHARS`](Self::CHUNK_CHARS) characters that overlap by [`CHUNK_OVERLAP`](Self::CHUNK_OVERLAP) characters. A
-    /// blank text has no chunks.
+    /// Splits a text into chunks of [`CHUNK_CHARS`](Self::CHUNK_CHARS) characters that overlap by [`CHUNK_OVERLAP`](Self::CHUNK_OVERLAP) characters.
+    /// A blank text has no chunks.
     ///
     /// ```
     /// use tool_store::Document;

@@ -14,8 +14,8 @@ const MOST_FAULT: usize = 500;
 pub struct DocumentEmbedding {
     /// The model that last computed the embeddings of all chunks. `None` if no model has done so.
     pub model: Option<String>,
-    /// When a worker may compute embeddings: the time from which the document waits, or the end of the lease of the current claim. `None` if the document does
-    /// not wait for embeddings. It is measured by the same clock as [`DocumentRow::ready`].
+    /// When a worker may compute embeddings: the time from which the document waits, or the end of the lease of the current claim. `None` if the
+    /// document does not wait for embeddings. It is measured by the same clock as [`DocumentRow::ready`].
     pub ready: Option<Timestamp>,
     /// The token of the current claim, which is new for each claim.
     pub token: Option<String>,
@@ -106,8 +106,8 @@ impl DocumentEmbedding {
         self.ready.is_some_and(|ready| ready <= now)
     }
 
-    /// Applies [`KnowledgeStore::claim_embedding`](super::KnowledgeStore::claim_embedding) to a row that [is ready](Self::is_ready) and has chunks without an
-    /// embedding of the model.
+    /// Applies [`KnowledgeStore::claim_embedding`](super::KnowledgeStore::claim_embedding) to a row that [is ready](Self::is_ready) and has chunks
+    /// without an embedding of the model.
     pub fn claim(&mut self, claim: &EmbeddingClaim, token: String) {
         self.token = Some(token);
         self.ready = Some(claim.at.plus(claim.lease));
@@ -120,9 +120,9 @@ impl DocumentEmbedding {
         self.model = Some(model.to_owned());
     }
 
-    /// Applies [`KnowledgeStore::finish_embedding`](super::KnowledgeStore::finish_embedding) to the row. `now` is the time of the clock that decides about
-    /// leases. Returns false, and changes nothing, if the token is not the token of the current claim. If no chunk is left without an embedding, the
-    /// store [completes](Self::complete) the row.
+    /// Applies [`KnowledgeStore::finish_embedding`](super::KnowledgeStore::finish_embedding) to the row. `now` is the time of the clock that decides
+    /// about leases. Returns false, and changes nothing, if the token is not the token of the current claim. If no chunk is left without an
+    /// embedding, the store [completes](Self::complete) the row.
     pub fn finish(&mut self, token: &str, outcome: &EmbeddingOutcome, now: Timestamp) -> bool {
         if self.token.as_deref() != Some(token) {
             return false;
@@ -139,8 +139,8 @@ impl DocumentEmbedding {
         true
     }
 
-    /// Applies [`KnowledgeStore::renew_embeddings`](super::KnowledgeStore::renew_embeddings) to the row of a document with chunks. Returns whether the row
-    /// has changed.
+    /// Applies [`KnowledgeStore::renew_embeddings`](super::KnowledgeStore::renew_embeddings) to the row of a document with chunks. Returns whether
+    /// the row has changed.
     pub fn renew(&mut self, model: &str, now: Timestamp) -> bool {
         let renews = self.ready.is_none() && self.model.as_deref() != Some(model);
         if renews {

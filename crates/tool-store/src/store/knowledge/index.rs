@@ -13,7 +13,7 @@ pub struct IndexClaim {
     pub worker: String,
     /// The length of the lease.
     pub lease: Duration,
-    /// The maximum number of expired leases of a document that is claimed. With more, it fails with [`DocumentRow::CRASH_LIMIT`] instead.
+    /// The maximum number of expired leases. A document with more expired leases is not claimed, and fails with [`DocumentRow::CRASH_LIMIT`].
     pub most_recoveries: u32,
     /// When the worker claims.
     pub at: Timestamp,
@@ -29,7 +29,8 @@ impl IndexClaim {
 /// The outcome of a claim of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexOutcome {
-    /// The content was indexed. The chunks replace the chunks of the previous content; a chunk with the same text at the same position keeps its embedding.
+    /// The content was indexed. The chunks replace the chunks of the previous content; a chunk with the same text at the same position keeps its
+    /// embedding.
     Indexed {
         /// The text that was extracted from the content; `None` if the content is itself the text.
         text: Option<String>,
@@ -51,8 +52,8 @@ impl DocumentRow {
         self.ready.is_some_and(|ready| ready <= now)
     }
 
-    /// Applies [`KnowledgeStore::claim_document`](super::KnowledgeStore::claim_document) to a row that [is ready](Self::is_ready). Returns whether the row was claimed. Otherwise it has failed,
-    /// because its lease expired too often, and its chunks must be removed.
+    /// Applies [`KnowledgeStore::claim_document`](super::KnowledgeStore::claim_document) to a row that [is ready](Self::is_ready). Returns whether
+    /// the row was claimed. Otherwise it has failed, because its lease expired too often, and its chunks must be removed.
     pub fn claim(&mut self, claim: &IndexClaim, token: String) -> bool {
         if self.status == DocumentStatus::Indexing {
             self.recoveries = self.recoveries.saturating_add(1);
@@ -82,8 +83,8 @@ impl DocumentRow {
         self.status == DocumentStatus::Indexing && self.token.as_deref() == Some(token)
     }
 
-    /// Applies [`KnowledgeStore::extend_index`](super::KnowledgeStore::extend_index) to the row. Returns false, and changes nothing, if the token is not the token of the current claim, or if the
-    /// lease has expired.
+    /// Applies [`KnowledgeStore::extend_index`](super::KnowledgeStore::extend_index) to the row. Returns false, and changes nothing, if the token is
+    /// not the token of the current claim, or if the lease has expired.
     pub fn extend(&mut self, token: &str, lease: Duration, now: Timestamp) -> bool {
         let extends = self.is_claimed_with(token) && !self.is_ready(now);
         if extends {
@@ -92,8 +93,8 @@ impl DocumentRow {
         extends
     }
 
-    /// Applies [`KnowledgeStore::finish_index`](super::KnowledgeStore::finish_index) to the row. `now` is the time of the clock that decides about leases, and `at` the time of the caller. Returns
-    /// false, and changes nothing, if the token is not the token of the current claim.
+    /// Applies [`KnowledgeStore::finish_index`](super::KnowledgeStore::finish_index) to the row. `now` is the time of the clock that decides about
+    /// leases, and `at` the time of the caller. Returns false, and changes nothing, if the token is not the token of the current claim.
     pub fn finish(
         &mut self,
         token: &str,

@@ -34,12 +34,13 @@ pub struct ChunkHit {
     pub index: u32,
     /// The text of the chunk.
     pub content: String,
-    /// The score, with four decimals. In a search by words it depends only on the rank of the chunk, so it can be compared only with scores of the same query.
-    /// In a search by embeddings it is the cosine of the two vectors, from -1 to 1.
+    /// The score, with four decimals. In a search by words it depends only on the rank of the chunk, so it can be compared only with scores of the
+    /// same query. In a search by embeddings it is the cosine of the two vectors, from -1 to 1.
     pub score: f64,
 }
 
-/// Implements the ranking of [`KnowledgeStore::search_chunks`](super::KnowledgeStore::search_chunks). `total` is the number of chunks of the workspace, from which the candidates come.
+/// Implements the ranking of [`KnowledgeStore::search_chunks`](super::KnowledgeStore::search_chunks). `total` is the number of chunks of the
+/// workspace, from which the candidates come.
 pub(crate) fn best_chunks<K: Clone + Ord>(
     query: &[String],
     candidates: Vec<Candidate<K>>,

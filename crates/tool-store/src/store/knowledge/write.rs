@@ -1,4 +1,4 @@
-//! Writes to documents.
+//! Writes that replace or extend the content of documents.
 
 use super::{Document, DocumentEmbedding, DocumentName, DocumentRow, DocumentStatus};
 use crate::store::{StoreError, Timestamp, new_row_id};
@@ -52,8 +52,9 @@ pub enum DocumentWritten {
 }
 
 impl DocumentWrite {
-    /// Checks the conditions of [`KnowledgeStore::write_document`](super::KnowledgeStore::write_document) that do not depend on stored rows. Fails with `Conflict` if the file name is `.` or `..`,
-    /// if appended content is not UTF-8, or if the MIME type or the source is empty, longer than 500 bytes or contains a control character.
+    /// Checks the conditions of [`KnowledgeStore::write_document`](super::KnowledgeStore::write_document) that do not depend on stored rows. Fails
+    /// with `Conflict` if the file name is `.` or `..`, if appended content is not UTF-8, or if the MIME type or the source is empty, longer than 500
+    /// bytes or contains a control character.
     pub fn check(&self) -> Result<(), StoreError> {
         let conflict = |fault: String| Err(StoreError::Conflict(format!("{}: {fault}", self.name)));
         // Clients of HTTP resolve such a name as a part of the path, also if it is encoded, so a request could not name the document.
@@ -82,9 +83,9 @@ impl DocumentWrite {
 }
 
 impl DocumentRow {
-    /// Applies [`KnowledgeStore::write_document`](super::KnowledgeStore::write_document) to the stored row with its content, or to `None`, after [`DocumentWrite::check`]. A write that replaces the
-    /// content does not use the stored content, which may then be empty. `ready` is the time from which a worker may index the document. Returns the result,
-    /// and the content to store with the row.
+    /// Applies [`KnowledgeStore::write_document`](super::KnowledgeStore::write_document) to the stored row with its content, or to `None`, after
+    /// [`DocumentWrite::check`]. A write that replaces the content does not use the stored content, which may then be empty. `ready` is the time from
+    /// which a worker may index the document. Returns the result, and the content to store with the row.
     pub fn write(
         stored: Option<(Self, Vec<u8>)>,
         new: DocumentWrite,

@@ -24,8 +24,8 @@ impl NewNote {
     /// The maximum length of the label of an author, in characters.
     pub const MOST_AUTHOR: usize = 100;
 
-    /// Checks the note. Fails with `Conflict` if the text is blank or longer than [`MOST_CHARS`](Self::MOST_CHARS), or if the author is blank or longer than
-    /// [`MOST_AUTHOR`](Self::MOST_AUTHOR).
+    /// Checks the note. Fails with `Conflict` if the text is blank or longer than [`MOST_CHARS`](Self::MOST_CHARS), or if the author is blank or
+    /// longer than [`MOST_AUTHOR`](Self::MOST_AUTHOR).
     pub fn check(&self) -> Result<(), StoreError> {
         for (name, text, most) in [
             ("text", &self.text, Self::MOST_CHARS),
@@ -133,8 +133,8 @@ impl NoteBlock {
 }
 
 impl std::fmt::Display for NoteBlock {
-    /// Writes one line per note, which begins with the label of its author, so that a model can tell the authors apart. A line break in a note becomes a
-    /// space, so that the text of a note cannot look like a note of a different author.
+    /// Writes one line per note, which begins with the label of its author, so that a model can tell the authors apart. A line break in a note
+    /// becomes a space, so that the text of a note cannot look like a note of a different author.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut is_first = true;
         if self.removed > 0 {

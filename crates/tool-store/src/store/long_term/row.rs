@@ -37,8 +37,9 @@ impl NewMemory {
     /// The maximum length of a content, in bytes.
     pub const MOST_BYTES: usize = 16 * 1024;
 
-    /// Checks the conditions of [`LongTermStore::remember`](crate::store::LongTermStore::remember) that do not depend on stored rows. Fails with `Conflict` if the content is blank or longer than
-    /// [`MOST_BYTES`](Self::MOST_BYTES), or if the user or the conversation contains a NUL character.
+    /// Checks the conditions of [`LongTermStore::remember`](crate::store::LongTermStore::remember) that do not depend on stored rows. Fails with
+    /// `Conflict` if the content is blank or longer than [`MOST_BYTES`](Self::MOST_BYTES), or if the user or the conversation contains a NUL
+    /// character.
     pub fn check(&self) -> Result<(), StoreError> {
         check_content(&self.content)?;
         let names = [&self.principal, &self.conversation];
@@ -92,7 +93,8 @@ pub(super) fn check_content(content: &str) -> Result<(), StoreError> {
 
 /// A memory as it is stored.
 ///
-/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the transition and write the row back, in one transaction.
+/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the transition and write the row back, in one
+/// transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryRow {
@@ -213,7 +215,7 @@ impl MemoryRow {
     }
 }
 
-/// Returns the time since which ephemeral memories are kept.
+/// Returns the beginning of the retention of ephemeral memories: a memory that was last updated before this time has expired at `now`.
 pub(crate) fn kept_since(now: Timestamp) -> Timestamp {
     let kept = i64::try_from(Durability::KEPT.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(now.as_millis().saturating_sub(kept))

@@ -86,8 +86,8 @@ impl MemoryScope {
         vec![shared, self.clone()]
     }
 
-    /// Returns a token that identifies the scope in a full-text index. The token is a hash of the parts of the scope and their lengths, so that no other
-    /// scope has the same token.
+    /// Returns a token that identifies the scope in a full-text index. The token is a hash of the parts of the scope and their lengths, so that no
+    /// other scope has the same token.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn token(&self) -> String {
         sha256(&["memory", self.workspace.as_str(), &self.agent])

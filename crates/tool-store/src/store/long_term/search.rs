@@ -46,8 +46,8 @@ pub(crate) struct Lookup<'a> {
     pub(crate) term: &'a str,
 }
 
-/// Chooses the candidates that are ranked, newest first. `found` contains for each term the numbers of its newest memories. Candidates with rare terms are
-/// preferred.
+/// Chooses the candidates that are ranked, newest first. `found` contains for each term the numbers of its newest memories. Candidates with rare
+/// terms are preferred.
 pub(crate) fn best(found: &[Vec<u64>]) -> Vec<u64> {
     let mut scores: BTreeMap<u64, f64> = BTreeMap::new();
     for numbers in found {

@@ -1,4 +1,4 @@
-//! Embeddings of memories.
+//! Embeddings of memories and of chunks of documents.
 
 use crate::store::StoreError;
 
@@ -22,8 +22,8 @@ impl MemoryVector {
     /// The maximum number of dimensions.
     pub const MOST_DIMENSIONS: usize = 8_192;
 
-    /// Creates a vector, and scales it to unit length. Fails with `Conflict` if the model has no name or a name with a NUL character, if the vector has no
-    /// values or more than [`MOST_DIMENSIONS`](Self::MOST_DIMENSIONS), if a value is not a number, or if all values are 0.
+    /// Creates a vector, and scales it to unit length. Fails with `Conflict` if the model has no name or a name with a NUL character, if the vector
+    /// has no values or more than [`MOST_DIMENSIONS`](Self::MOST_DIMENSIONS), if a value is not a number, or if all values are 0.
     pub fn new(model: impl Into<String>, mut values: Vec<f32>) -> Result<Self, StoreError> {
         let model = model.into();
         let conflict = |fault: &str| {

@@ -1,4 +1,4 @@
-//! In-memory budgets.
+//! In-memory store of budgets.
 
 use std::collections::BTreeMap;
 

@@ -24,7 +24,7 @@ impl Entries {
         self.all = entries;
     }
 
-    /// Returns the name of the tool that has this name or alias.
+    /// Returns the name of the tool that has this name or alias; `name` itself if there is none.
     pub(super) fn resolve<'a>(&'a self, name: &'a str) -> &'a str {
         if self.all.contains_key(name) {
             return name;

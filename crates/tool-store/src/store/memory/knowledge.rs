@@ -1,4 +1,4 @@
-//! In-memory documents.
+//! In-memory store of documents.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

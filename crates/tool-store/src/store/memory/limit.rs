@@ -1,4 +1,4 @@
-//! In-memory shared limits.
+//! In-memory store of shared limits.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

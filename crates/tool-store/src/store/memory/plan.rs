@@ -1,4 +1,4 @@
-//! In-memory plans.
+//! In-memory store of plans and their runs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! In-memory rooms.
+//! In-memory store of rooms.
 
 use std::collections::BTreeMap;
 

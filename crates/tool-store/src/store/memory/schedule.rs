@@ -1,4 +1,4 @@
-//! In-memory scheduled tasks.
+//! In-memory store of scheduled tasks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

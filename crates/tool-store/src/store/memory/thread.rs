@@ -68,7 +68,8 @@ impl Threads {
         thread.append(message)
     }
 
-    /// Appends messages to their thread, and returns the sequence number of the first one; 0 if there are none. If one of them is refused, none is stored.
+    /// Appends messages to their thread, and returns the sequence number of the first one; 0 if there are none. If one of them is refused, none is
+    /// stored.
     #[cfg(feature = "host")]
     pub(super) fn append_all(
         &mut self,

@@ -26,7 +26,7 @@ impl Work {
         });
     }
 
-    /// Returns the threads that a claim takes, ordered by the position of their agents in the claim and by the time.
+    /// Returns the threads that a claim takes, ordered by the position of their agents in the claim, then by the time at which they became ready.
     fn ready(&self, claim: &WorkClaim) -> Vec<ThreadId> {
         let (mut ready, mut suspects) = (Vec::new(), 0);
         for agent in &claim.agents {

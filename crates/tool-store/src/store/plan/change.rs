@@ -81,8 +81,8 @@ pub struct PlanSubmission {
     pub outcome: PlanOutcome,
     /// The structured output of the node.
     pub output: Option<Value>,
-    /// The faults of the output under the schema of the node ([`PlanSpec::output_schema`](super::PlanSpec::output_schema)). The caller has validated the
-    /// output, because this crate has no validator; the schema of a plan never changes.
+    /// The faults of the output under the schema of the node ([`PlanSpec::output_schema`](super::PlanSpec::output_schema)). The caller has validated
+    /// the output, because this crate has no validator; the schema of a plan never changes.
     pub schema_issues: Vec<PlanIssue>,
     /// The artifacts of the node.
     pub artifacts: Vec<PlanArtifact>,

@@ -12,7 +12,7 @@ use super::state::PlanNodeStatus;
 
 mod nodes;
 
-/// The severity of a fault: whether the fault prevents a draft or a result from being stored.
+/// The severity of a fault: whether the draft is still compiled, or the result is still accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanSeverity {
@@ -27,7 +27,7 @@ words!(PlanSeverity { Blocking = "blocking", Warning = "warning", });
 /// A fault of a draft or of the result of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanIssue {
-    /// Whether the fault prevents the change.
+    /// Whether the fault is blocking or a warning.
     pub severity: PlanSeverity,
     /// The JSON Pointer (RFC 6901) of the fault in the draft or in the result, such as `/nodes/2/owner`.
     pub pointer: String,
@@ -45,7 +45,7 @@ impl PlanIssue {
         }
     }
 
-    /// Creates an issue that does not block the change.
+    /// Creates an issue that is only a warning.
     pub fn warning(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             severity: PlanSeverity::Warning,
@@ -116,8 +116,8 @@ pub struct PlanSpec {
 }
 
 impl PlanSpec {
-    /// Compiles a draft. `check_schema` checks that a value is a JSON Schema with which results can be validated; this crate has no validator. Fails with
-    /// all issues, warnings included, if one of them is blocking.
+    /// Compiles a draft. `check_schema` checks that a value is a JSON Schema with which results can be validated; this crate has no validator. Fails
+    /// with all issues, warnings included, if one of them is blocking. A draft with too many nodes or edges is not checked further.
     ///
     /// ```
     /// use tool_store::{PlanDraft, PlanRules, PlanSpec};

@@ -160,7 +160,7 @@ pub struct PlanDeliverable {
     /// What the artifact contains.
     #[serde(default)]
     pub description: String,
-    /// Whether a result without the artifact is refused.
+    /// Whether a result without the artifact is faulty.
     pub required: bool,
 }
 

@@ -20,7 +20,7 @@ pub enum PlanStatus {
     Blocked,
     /// All nodes are completed or skipped.
     Completed,
-    /// The run was ended or replaced.
+    /// The run was ended or replaced, or a person rejected its plan.
     Aborted,
     /// A node of the run failed.
     Failed,
@@ -56,19 +56,19 @@ impl PlanStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanNodeStatus {
-    /// Nodes before it are not done, or the plan is not approved.
+    /// Nodes before this node are not done, or the plan is not approved.
     Pending,
-    /// An executor may begin it.
+    /// An executor may begin the node.
     Ready,
-    /// An executor works on it, or its process died.
+    /// An executor works on the node, or its process died.
     Running,
-    /// Its result was accepted.
+    /// The result of the node was accepted.
     Completed,
-    /// It cannot continue without help.
+    /// The node cannot continue without help.
     Blocked,
-    /// It is not needed: a switch chose a different branch, or the run ended.
+    /// The node is not needed: a switch chose a different branch, or the run ended.
     Skipped,
-    /// It failed, so the run failed.
+    /// The node failed, so the run failed.
     Failed,
 }
 

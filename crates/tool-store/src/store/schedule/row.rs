@@ -11,7 +11,8 @@ use crate::store::{StoreError, Timestamp, Workspace};
 
 /// A scheduled task as it is stored.
 ///
-/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the transition and write the row back, in one transaction.
+/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the transition and write the row back, in one
+/// transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskRow {
@@ -94,7 +95,7 @@ impl TaskRow {
         }
     }
 
-    /// Returns the error if the row has a different version than the caller has read.
+    /// Fails with `Stale` if the row has a different version than the caller has read.
     pub fn check(&self, expected: u64) -> Result<(), StoreError> {
         if self.version == expected {
             return Ok(());
@@ -130,7 +131,8 @@ impl TaskRow {
             && own.keep_history == definition.keep_history
     }
 
-    /// Applies [`ScheduleStore::update_task`](super::ScheduleStore::update_task) to the row. A run that waits for its next attempt ends, unless the row [keeps](Self::keeps_run) it.
+    /// Applies [`ScheduleStore::update_task`](super::ScheduleStore::update_task) to the row. A run that waits for its next attempt ends, unless the
+    /// row [keeps](Self::keeps_run) it.
     pub fn update(&mut self, update: TaskUpdate) -> TaskStep {
         let keeps_run = self.keeps_run(&update.definition, update.enabled);
         self.definition = update.definition;

@@ -142,7 +142,7 @@ pub struct ToolUpdate {
     pub examples: Option<Option<Vec<StoredExample>>>,
     /// Whether a person must approve each call.
     pub requires_confirmation: Option<bool>,
-    /// Whether models may use the tool. An operator may change it.
+    /// Whether models may use the tool. An operator may change this field, and no other field.
     pub enabled: Option<bool>,
     /// The user that the tool runs as. Only an admin may change it.
     #[serde(deserialize_with = "nullable")]
