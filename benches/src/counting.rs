@@ -8,7 +8,8 @@ use std::{
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// Counts allocations and, if `KEPT` is true, the bytes that are not freed. `KEPT` is a constant, because the instructions of calls are counted too.
+/// Counts allocations and, if `KEPT` is true, the bytes that are not freed. `KEPT` is a constant, so that benchmarks that count
+/// instructions do not execute code for these bytes.
 pub struct Counting<const KEPT: bool>;
 
 /// Returns the number of allocations so far.

@@ -134,7 +134,7 @@ async fn images_and_pdf_are_sent_to_the_model() {
         }
         for (index, says) in [
             (2, "only images"),
-            (3, "larger than 10 MB"),
+            (3, "larger than 10 MiB"),
             (4, "attachments 0 to 3"),
         ] {
             let result = verify(&cx, json!({"attachment_index": index})).await;

@@ -137,7 +137,7 @@ fn part(file: &Attachment) -> Result<Part, ToolError> {
         AttachmentBody::Url(url) => Part::url(mime, url.as_str()),
         AttachmentBody::Data(bytes) if bytes.len() > MOST_BYTES => {
             return Err(ToolError::new(
-                "the attachment is larger than 10 MB, ask for a smaller file",
+                "the attachment is larger than 10 MiB, ask for a smaller file",
             ));
         }
         AttachmentBody::Data(bytes) => Part::base64(mime, STANDARD.encode(bytes)),
@@ -179,7 +179,7 @@ fn agent(cx: &ToolContext, keys: &ApiKeys, judges: &Judges) -> Result<Agent, Too
     Ok(agent.build()?)
 }
 
-/// Converts an error. The text tells the model that called the tool what to do, and the operator reads the cause.
+/// Converts an error: the text is for the model that called the tool, and the cause is for the operator.
 fn failed(error: &AgentError) -> ToolError {
     let text = match error {
         AgentError::NoOutput(_) => "the model returned no valid judgment, try again",

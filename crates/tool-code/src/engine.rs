@@ -42,7 +42,7 @@ pub(crate) enum Stop {
     Deadline = 1,
     /// The host asked to terminate the run.
     Terminated = 2,
-    /// The host has closed its end of the pipe.
+    /// The host has closed its end of the pipe, or has sent an invalid message.
     Gone = 3,
 }
 

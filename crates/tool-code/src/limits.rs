@@ -20,7 +20,7 @@ pub(crate) const LINE: usize = 16;
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Time from the start of the process to its end, tool calls included; 30 seconds by default.
-    /// After this time the engine is interrupted, and the process is killed 150 milliseconds later.
+    /// After this time the engine is interrupted, and the process is killed if it does not end within 150 milliseconds.
     pub time: Duration,
     /// Size of the engine's heap in bytes; 64 MiB by default. The complete process may use four times as much, and 512 MiB in addition.
     pub memory: usize,

@@ -132,7 +132,7 @@ impl ToolContract for MarkRoomEventCompleted {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct CompletedEvents {
-    /// How many events are completed now that were not before.
+    /// The number of events that this call has completed, without events that were completed before.
     pub completed_count: u64,
 }
 

@@ -196,8 +196,8 @@ impl Client {
         self.is_past(&self.since, timeout)
     }
 
-    /// Returns whether the connection has not asked for the next part of the response in time. A connection asks only if its buffers have room,
-    /// so the client does not read.
+    /// Returns whether the connection has not asked for the next part of the response in time. A connection asks as soon as its buffers
+    /// have space, so this means that the client does not read.
     fn reads_nothing(&self, timeout: Duration) -> bool {
         self.is_past(&self.sent, timeout)
     }

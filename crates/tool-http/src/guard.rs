@@ -64,7 +64,11 @@ impl HostGuard {
             .push(plain(origin.trim_end_matches('/')).to_ascii_lowercase());
     }
 
-    /// Refuses a request for an unknown host or from a web page of an untrusted origin.
+    /// Checks the headers `Host` and `Origin` of a request.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the host is missing, malformed or not allowed, or if an origin is not allowed.
     pub fn check<B>(&self, request: &Request<B>) -> Result<(), HostRefusal> {
         let mut hosts = request.headers().get_all(HOST).iter();
         let host = match (hosts.next(), hosts.next(), request.uri().authority()) {

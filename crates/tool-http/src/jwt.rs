@@ -74,9 +74,9 @@ pub enum JwtConfigError {
 ///
 /// # Keys
 ///
-/// Keys are fetched when the first token arrives, and cached for the `max-age` of the response: at least 30 seconds, at most 24 hours, and 10
-/// minutes without `max-age`. After half of this time, the next token starts a fetch in the background. A token with an unknown `kid` also
-/// starts a fetch and waits for it, but not sooner than 30 seconds after the last fetch. Only one fetch runs at a time, however many requests
+/// Keys are fetched when the first token arrives, and cached for the `max-age` of the response: at least 30 seconds, at most 24 hours, and 10 minutes
+/// without `max-age`. After half of this time, but not before 30 seconds, the next token starts a background fetch. A token with an unknown `kid`
+/// also starts a fetch and waits for it, but not sooner than 30 seconds after the last fetch. Only one fetch runs at a time, however many requests
 /// wait for it. A key that is missing from a later response is accepted until the `max-age` of the last response that contained it has passed.
 ///
 /// After a failed fetch, the cached keys are accepted until they expire. After that, the response to every token has the status 503, and the fetch is

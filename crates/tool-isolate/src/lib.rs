@@ -45,8 +45,8 @@
 //! | Landlock | Linux 6.2 (5.13 without truncation), TCP since 6.7, signals since 6.12 | files, TCP ports, signals, tracing, abstract sockets |
 //! | process, IPC and network namespaces | root, or user namespaces | all processes end at once; no access to other processes, their memory or a network |
 //! | separate `/proc` | root | only the job's own processes are visible |
-//! | read-only mounts | root, or user namespaces | modes and times of files, devices, `/sys` and cgroups cannot be changed outside of the writable paths |
-//! | separate root | root, or user namespaces | only granted files are visible: other files and Unix sockets cannot be found |
+//! | read-only mounts | root | modes and times of files, devices, `/sys` and cgroups cannot be changed outside of the writable paths |
+//! | separate root | root | only granted files are visible: other files and Unix sockets cannot be found |
 //! | seccomp, if [`Mechanism::UnixSockets`] is required and nothing else restricts sockets | Linux | the job cannot open Unix sockets, except pairs of streams |
 //! | no capabilities | root | root in the job does not have the privileges of root |
 //! | `cgroup.kill`, pids and memory cgroups | cgroups that the host may create | the process tree ends at once and is limited as a whole |
@@ -65,7 +65,8 @@
 //! which such a host has no rights, for example Ubuntu's without an `AppArmor` profile; then each job starts a second helper. Turning off
 //! [`Mechanism::PidNamespace`] and [`Mechanism::NetworkNamespace`] avoids these additional processes.
 //!
-//! 13 crates in addition to those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
+//! The crate adds 13 crates to the dependencies of `tool-core` without features: landlock, rustix, seccompiler, and the dependencies of tokio's
+//! processes and sockets.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -12,7 +12,7 @@ pub enum Mechanism {
     /// A PID namespace, whose processes all end at once, and an IPC namespace for their shared memory and message queues.
     PidNamespace,
     /// Mounts that are read-only outside of the paths that a job may write, including the mounts of devices, `/sys`, `/proc` and cgroups. Available
-    /// to root, and to hosts that can create a user namespace with [`PidNamespace`](Self::PidNamespace).
+    /// only to hosts that run as root, because an unprivileged helper loses the rights of its user namespace when it starts the supervisor.
     ReadOnlyMounts,
     /// A root that contains only the paths that a job was granted. Available to the same hosts as [`ReadOnlyMounts`](Self::ReadOnlyMounts).
     OwnRoot,

@@ -112,7 +112,7 @@ fn unknown_mode(name: &OsString) -> u8 {
     use std::io::Write as _;
     let _ = writeln!(
         std::io::stderr(),
-        "no mode `{}` is linked into this binary, name the crate that registers it",
+        "no mode `{}` is linked into this binary: refer to the crate that registers it, for example with `use name_of_the_crate as _;`",
         name.display()
     );
     127

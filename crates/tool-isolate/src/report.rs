@@ -220,25 +220,26 @@ fn amounts(held: &InForce) -> Vec<Item> {
             match (held.memory_cgroup.is_yes(), held.limits.is_yes()) {
                 (true, _) => "",
                 (false, true) => {
-                    "the limit holds for each process, not for all of a job together; a container's limit is the backstop"
+                    "the limit applies to each process and not to the whole job: set a memory limit for the container too"
                 }
                 (false, false) => {
-                    "a job uses all the memory that is available; a container's limit is the backstop"
+                    "a job can use all available memory: set a memory limit for the container"
                 }
             },
         ),
         unless(
             "processes",
             &[&held.pids_cgroup],
-            "a job starts as many as the user may; `RLIMIT_NPROC` limits neither root nor a process tree and is not used",
+            "a job can start as many processes as its user may; `RLIMIT_NPROC` limits neither root nor a process tree and is not used",
         ),
         item(
             "processor",
             said(&[&held.limits]),
             if held.limits.is_yes() {
-                "seconds of each process, where the job asks for that; its share is not limited, a container's limit is the backstop"
+                "seconds are limited for each process, if the job sets a limit; the share of processor time is not limited: set a CPU limit for \
+                 the container"
             } else {
-                "neither seconds nor the share are limited; a container's limit is the backstop"
+                "neither the seconds nor the share of processor time are limited: set a CPU limit for the container"
             },
         ),
         item(
@@ -247,7 +248,7 @@ fn amounts(held: &InForce) -> Vec<Item> {
             if held.limits.is_yes() {
                 "the size of each file is limited; the number of files is not"
             } else {
-                "a job fills all disk space that its user may use"
+                "a job can fill all disk space that its user may use"
             },
         ),
     ]

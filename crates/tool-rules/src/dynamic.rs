@@ -17,12 +17,12 @@ rules! { "dynamic":
 
     // Rules for types of values.
     JSON_NOT_JSON = "untyped-value", "the schema is not JSON: {0}", "every provider", ALL;
-    JSON_NOT_SCHEMA = "untyped-value", "a schema is an object or a boolean", "every provider", ALL;
+    JSON_NOT_SCHEMA = "untyped-value", "a schema must be an object or a boolean", "every provider", ALL;
     JSON_BOOLEAN = "untyped-value", "a boolean is not a schema here, write a type", "OpenAI, Anthropic, Gemini; the MCP TypeScript SDK drops the whole list of tools", OAPM;
     JSON_BOOLEAN_WRITTEN = "untyped-value", "`{0}` is written as an object", "clients and providers accept only objects as schemas", OAPM.and(J);
     JSON_NO_TYPE = "untyped-value", "there is no `type`, write one", "OpenAI: `schema must have a 'type' key`; Anthropic's SDK; Gemini", OAP;
     JSON_TYPE_EMPTY = "untyped-value", "`type` contains no type name, write one", "every provider", ALL;
-    JSON_TYPE_UNKNOWN = "untyped-value", "`{0}` is not one of JSON Schema's types", "every provider", ALL;
+    JSON_TYPE_UNKNOWN = "untyped-value", "`{0}` is not a type, write `string`, `number`, `integer`, `boolean`, `array`, `object` or `null`", "every provider", ALL;
     JSON_TYPE_LIST = "type-array", "`type` may not be a list, write one type and `nullable`", "Gemini: `type` is one name", P;
 
     // Rules for objects and their properties.
@@ -34,8 +34,8 @@ rules! { "dynamic":
     JSON_PROPERTIES_EMPTY = "zero-args", "`properties` may not be empty, leave the schema out", "Gemini", P;
     JSON_PROPERTIES_ADDED = "zero-args", "an empty `properties` is added", "OpenAI: `object schema missing properties`", O;
     JSON_KEY = "property-key", "`{0}` is not a key that providers accept, use 1 to 64 letters, digits and `_`", "Anthropic, Bedrock (top level), Gemini, Claude Code", AP;
-    JSON_REQUIRED_NOT_LIST = "required-unknown", "`required` is not a list of keys", "every provider", ALL;
-    JSON_REQUIRED_UNKNOWN = "required-unknown", "`{0}` is required but is not a property", "OpenAI, Gemini: 400", OP;
+    JSON_REQUIRED_NOT_LIST = "required-unknown", "`required` must be a list of property keys", "every provider", ALL;
+    JSON_REQUIRED_UNKNOWN = "required-unknown", "`{0}` is required but is not a property, add it to `properties` or remove it from `required`", "OpenAI, Gemini: 400", OP;
     JSON_OPTIONAL = "optional-not-nullable", "`{0}` is not in `required`, add it there and allow null", "OpenAI: `'required' is required to be supplied`", O;
     JSON_PATTERN_PROPERTIES = "pattern-properties", "`{0}` is refused, take a list of entries with key and value", "OpenAI, Anthropic, Gemini", OAP;
     JSON_PATTERN_PROPERTIES_UNREAD = "pattern-properties", "keys by pattern cannot be checked in advance, take a list of entries", "OpenAI, Anthropic, Gemini", OAP;
@@ -64,7 +64,7 @@ rules! { "dynamic":
     JSON_CONTAINS_UNREAD = "contains", "`contains` cannot be checked in advance, state it in the description", "OpenAI, Anthropic, Bedrock, llguidance, vLLM", OAP;
 
     // Rules for enums and constants.
-    JSON_ENUM_EMPTY = "enum-empty", "the enum allows no value", "every provider", OAJP;
+    JSON_ENUM_EMPTY = "enum-empty", "the enum allows no value, add one", "every provider", OAJP;
     JSON_ENUM_COMPLEX = "enum-complex", "an enum can contain only strings, numbers, booleans and null", "Anthropic", OAP;
     JSON_ENUM_MIXED = "enum-mixed", "all values must be of one type", "OpenAI: all values have the same type; Gemini", OP;
     JSON_ENUM_REMOVED = "enum-mixed", "`{0}` is removed and stated in the description", "Gemini", J;
@@ -78,8 +78,8 @@ rules! { "dynamic":
     // Rules for choices and conditions.
     JSON_ONE_OF = "one-of", "`{0}` is refused, write `anyOf` of shapes that exclude each other", "OpenAI: `'oneOf' is not permitted`; Anthropic: `Schema type 'oneOf' is not supported`; Gemini", OAP;
     JSON_ALL_OF = "all-of", "`allOf` is refused, write one merged schema", "OpenAI; Anthropic, if `allOf` contains a `$ref`; Gemini", OAP;
-    JSON_ALL_OF_ENDLESS = "all-of", "the schema is merged with itself, or with too many others", "a limit of this crate", NONE;
-    JSON_ALL_OF_TARGET = "all-of", "`{0}` has no target in this schema", "every provider: `reference to undefined schema`", ALL;
+    JSON_ALL_OF_ENDLESS = "all-of", "the schema is merged with itself, or with too many others, write one merged schema", "a limit of this crate", NONE;
+    JSON_ALL_OF_TARGET = "all-of", "`{0}` has no target in this schema, define it under `$defs`", "every provider: `reference to undefined schema`", ALL;
     JSON_ALL_OF_DIFFERS = "all-of", "`{0}` has two different values, write one merged schema", "no dialect can express it", ALL;
     JSON_ANY_OF_NOT_ALONE = "anyof-siblings", "`anyOf` must be the only keyword, move the others into the branches", "Gemini: `must be the only field`; llama.cpp, outlines", P;
     JSON_CHOICE_NOT_ALONE = "anyof-siblings", "`{0}` may not be next to `{1}`, move it into the branches", "Gemini: `must be the only field`; llama.cpp, outlines", P;
@@ -91,17 +91,17 @@ rules! { "dynamic":
     JSON_CONDITION_UNREAD = "conditional", "`{0}` cannot be checked in advance, model the cases as a choice", "OpenAI, Anthropic, Gemini, llguidance", OAP;
 
     // Rules for references and definitions.
-    JSON_REF_NOT_TEXT = "ref-target", "`$ref` is not a string", "every provider", ALL;
-    JSON_REF_MISSING = "ref-target", "`{0}` has no target in this schema", "every provider: `reference to undefined schema`", ALL;
-    JSON_REF_ITSELF = "ref-target", "`{0}` only refers to itself", "no value has the schema", ALL;
+    JSON_REF_NOT_TEXT = "ref-target", "`$ref` must be a string, such as `#/$defs/name`", "every provider", ALL;
+    JSON_REF_MISSING = "ref-target", "`{0}` has no target in this schema, define it under `$defs`", "every provider: `reference to undefined schema`", ALL;
+    JSON_REF_ITSELF = "ref-target", "`{0}` only refers to itself, write a schema in its place", "no value has the schema", ALL;
     JSON_REF_NOT_DEFINITION = "ref-target", "`{0}` is not a definition, put it under `$defs`", "OpenAI", O;
     JSON_REF_DYNAMIC = "ref-target", "`{0}` cannot be resolved in advance, use `$ref`", "OpenAI, Anthropic, Gemini", OAP;
     JSON_REF = "ref-inline", "`{0}` is refused, write the definition in its place", "Gemini: unknown name; clients", P;
     JSON_DEFINITIONS = "ref-inline", "`{0}` is refused, write the definitions in their places", "Gemini: unknown name; clients", P;
     JSON_REF_NOT_ALONE = "ref-siblings", "`{0}` may not be next to `$ref`, wrap the reference in a one-branch `anyOf`", "OpenAI: `$ref cannot have keywords`; Gemini; Anthropic's SDK and llama.cpp drop the others", O.and(J);
     JSON_REF_TAGGED = "tagged-newtype-ref", "`{0}` may not be next to `$ref`, wrap the reference in a one-branch `anyOf`", "OpenAI: `$ref cannot have keywords`; Gemini; Anthropic, llama.cpp and xgrammar drop the tag silently", O.and(J);
-    JSON_REF_ENDLESS = "ref-siblings", "the schema is merged with itself, or with too many others", "a limit of this crate", NONE;
-    JSON_REF_TARGET = "ref-siblings", "`{0}` has no target in this schema", "every provider: `reference to undefined schema`", ALL;
+    JSON_REF_ENDLESS = "ref-siblings", "the schema is merged with itself, or with too many others, write one merged schema", "a limit of this crate", NONE;
+    JSON_REF_TARGET = "ref-siblings", "`{0}` has no target in this schema, define it under `$defs`", "every provider: `reference to undefined schema`", ALL;
     JSON_REF_DIFFERS = "ref-siblings", "`{0}` has two different values, write one merged schema", "no dialect can express it", ALL;
     JSON_REF_SIBLING_REMOVED = "ref-siblings", "`{0}` is removed and stated in the description", "Gemini", J;
     JSON_RECURSIVE = "recursive-type", "the schema contains itself, take a flat list with parent ids", "Anthropic, Bedrock, Gemini: 400", AP;

@@ -10,7 +10,7 @@
 //! | `PACKS_POLICY` | a policy file in JSON; without it, destructive calls wait for approval |
 //!
 //! Tools that need no key are served by `serve`. Each other tool is hidden, and `list` names the secrets that it lacks; a variable such as
-//! `TOOL_SECRET_SLACK_BOT_TOKEN` contains one. With `list --format json`, each tool has the list of its secrets.
+//! `TOOL_SECRET_SLACK_BOT_TOKEN` supplies a secret. With `list --format json`, each tool has the list of its secrets.
 //!
 //! | tools | secrets |
 //! |---|---|

@@ -433,7 +433,7 @@ fn the_inspector_uses_each_tool_once_case() -> Ran {
             .unwrap();
         let text = text_of(&output.stdout);
         let told = String::from_utf8_lossy(&output.stderr);
-        // A policy cannot lift an approval that the tool itself requires, and the inspector cannot ask a user.
+        // A policy cannot remove an approval that the tool itself requires, and the inspector cannot ask a user.
         let says = match call.tool {
             "log_hello_world" | "git_push" => "approved by a person",
             _ => call.says,

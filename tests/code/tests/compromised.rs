@@ -14,8 +14,8 @@ use tool_isolate::Isolation;
 
 fn main() -> ExitCode {
     suite![
-        compromised_engine_reaches_no_file_case,
-        compromised_engine_reaches_no_network_case,
+        compromised_engine_has_no_file_access_case,
+        compromised_engine_has_no_network_access_case,
         compromised_engine_starts_few_threads_case,
     ]
     .run()
@@ -54,7 +54,7 @@ async fn attempts(folder: &TempDir, port: u16) -> Value {
 }
 
 // S4-05, S4-06: a compromised engine cannot read, write or execute files.
-async fn compromised_engine_reaches_no_file_case() -> Ran {
+async fn compromised_engine_has_no_file_access_case() -> Ran {
     needs("files").await?;
     let folder = tempfile::tempdir().unwrap();
     let can = attempts(&folder, 1).await;
@@ -66,7 +66,7 @@ async fn compromised_engine_reaches_no_file_case() -> Ran {
 }
 
 // S4-05, S4-06: a compromised engine cannot open a network connection.
-async fn compromised_engine_reaches_no_network_case() -> Ran {
+async fn compromised_engine_has_no_network_access_case() -> Ran {
     needs("network off").await?;
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

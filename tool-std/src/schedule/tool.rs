@@ -74,7 +74,7 @@ pub enum ScheduleAction {
 pub enum ScheduleType {
     /// At the times of a cron expression.
     Cron,
-    /// At times of equal distance.
+    /// At a fixed interval.
     Interval,
     /// At one time only.
     OneShot,

@@ -179,7 +179,7 @@ pub(crate) async fn killed_processes_lose_and_repeat_nothing_case() -> Ran {
     for name in &names {
         let mut ended = false;
         for _ in 0..600 {
-            // `sweep` sends the invocations again that the engine has lost or given up.
+            // `sweep` starts new invocations for threads whose invocation the engine has lost or killed.
             let _ = world.client.sweep(Duration::from_secs(2)).await;
             let row = world.row(name).await;
             ended = row.state == WorkState::Ended;

@@ -122,7 +122,8 @@ pub(crate) fn tools() -> Toolset {
     toolset![post, ship, erase]
 }
 
-/// A model that makes the number of calls that the user asks for, one after the other, and then answers. The word `slow` makes a request that does not end.
+/// A model that makes the number of calls that the user asks for, one after the other, and then answers. It never answers the
+/// message `slow`.
 #[derive(Clone)]
 struct Script(Job);
 

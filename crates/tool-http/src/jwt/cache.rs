@@ -15,7 +15,7 @@ use crate::AuthError;
 /// Shortest time between two fetches while keys are cached. Without it, each token with an unknown `kid`, which any client can send, would cause a
 /// request to the issuer.
 const BETWEEN: Duration = Duration::from_secs(30);
-/// Shortest time between two fetches if no cached key fits the token and the last response has expired, or no fetch has succeeded yet.
+/// Shortest time between two fetches if no cached key matches the token and the last response has expired, or no fetch has succeeded yet.
 const RETRY: Duration = Duration::from_secs(5);
 /// Timeout of a fetch, whether or not the fetcher has its own timeout.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -63,9 +63,9 @@ impl CachedKey {
 
 /// The reason why no key was found for a token.
 enum Missing {
-    /// No key fits the token, or several keys fit.
+    /// No key matches the token, or several keys match.
     Unknown(&'static str),
-    /// No cached key fits the token, and the last response has expired or no fetch has succeeded yet.
+    /// No cached key matches the token, and the last response has expired or no fetch has succeeded yet.
     NoKeys,
 }
 
@@ -177,10 +177,10 @@ impl State {
                 "several keys of the issuer have the token's `kid`",
             )),
             (Some(_), Some(_)) => Err(Missing::Unknown(
-                "the token has no `kid`, and several keys of the issuer fit",
+                "the token has no `kid`, and several keys of the issuer match",
             )),
             (None, _) if self.fresh_until.is_some_and(|until| now < until) => {
-                Err(Missing::Unknown("no key of the issuer fits the token"))
+                Err(Missing::Unknown("no key of the issuer matches the token"))
             }
             (None, _) => Err(Missing::NoKeys),
         }

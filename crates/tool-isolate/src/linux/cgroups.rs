@@ -185,7 +185,7 @@ impl Cgroups {
         left.count() == 0
     }
 
-    /// Removes the cgroups as soon as their killed processes have ended; gives up after [`CLEAR`].
+    /// Removes the cgroups as soon as their killed processes have ended, or stops trying after [`CLEAR`].
     pub(super) fn clear(&self) {
         let (began, mut pause) = (Instant::now(), FIRST_PAUSE);
         while !self.remove() && began.elapsed() < CLEAR {

@@ -146,7 +146,7 @@ impl Remote {
         self.clear_up().await;
         self.ended = None;
         Err(IsolateError::Lost(String::from(
-            "it was killed, or a process that it had to kill does not end",
+            "the helper was killed, or a process that it had to kill does not end",
         )))
     }
 

@@ -23,7 +23,9 @@ pub(super) fn refuse() -> Held {
         .map_err(|error| error.to_string())
         .and_then(|program| apply_filter(&program).map_err(|error| error.to_string()));
     match set {
-        Ok(()) => Held::Yes(String::from("seccomp, no Unix sockets at all")),
+        Ok(()) => Held::Yes(String::from(
+            "seccomp, no Unix sockets except pairs of streams",
+        )),
         Err(error) => Held::No(format!("seccomp: {error}")),
     }
 }

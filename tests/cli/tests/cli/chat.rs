@@ -459,7 +459,7 @@ fn hidden_characters_of_arguments_are_shown_to_the_approver() {
 
 // Ctrl-C stops an answer and the chat continues. The next request contains the text that was shown.
 #[test]
-fn ctrl_c_stops_an_answer_and_the_chat_goes_on() {
+fn ctrl_c_stops_an_answer_and_the_chat_continues() {
     let provider = Provider::start(vec![
         Reply::Silence("I was about".to_owned()),
         says("Good bye."),

@@ -1,4 +1,4 @@
-//! Tests that nesting up to the limit fits into the default stack of a Rust thread, and that deeper nesting is an error.
+//! Tests that nesting up to the limit does not overflow the default stack of a Rust thread, and that deeper nesting is an error.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::fmt::Debug;

@@ -76,7 +76,7 @@ pub(crate) async fn unusable_bodies_are_refused(kind: StoreKind) {
 }
 
 // The responses to unknown paths and methods are problems, and the response to an unknown method lists the allowed methods.
-pub(crate) async fn unknown_paths_and_methods_have_problems(kind: StoreKind) {
+pub(crate) async fn unknown_paths_and_methods_return_problem_responses(kind: StoreKind) {
     let site = Site::start(kind).await;
     let path = site
         .send("get", "/v1/nowhere", Some(OPERATOR), &[], None)

@@ -242,7 +242,7 @@ pub(crate) async fn each_change_has_an_audit_row_of_its_operator(kind: StoreKind
 }
 
 // The API stores a settled effect in the form that the gate replays.
-pub(crate) async fn settled_effect_is_stored_like_one_of_the_gate(kind: StoreKind) {
+pub(crate) async fn settled_effect_has_the_form_that_the_gate_replays(kind: StoreKind) {
     let (site, acme) = start(kind).await;
     let path = format!("/v1/effects/{}/resolve", acme.effect);
     for (body, pointer) in [

@@ -185,7 +185,7 @@ pub(crate) async fn tool_has_every_key_and_times_in_iso_8601_case(kind: StoreKin
 }
 
 // S3-11, S3-13: an invalid schema, an invalid example and a read-only field are refused with a JSON pointer.
-pub(crate) async fn faults_have_pointers(kind: StoreKind) {
+pub(crate) async fn invalid_tools_are_refused_with_json_pointers(kind: StoreKind) {
     let site = Site::start(kind).await;
     let function = function(&site).await;
     let pointers = async |method: &str, path: &str, body: Value| {
@@ -401,7 +401,7 @@ pub(crate) async fn repeated_creation_is_made_once(kind: StoreKind) {
 }
 
 // A server without stored tools returns the status 404 with the reason.
-pub(crate) async fn server_without_stored_tools_has_none(kind: StoreKind) {
+pub(crate) async fn server_without_stored_tools_returns_404(kind: StoreKind) {
     let site = Site::start(kind).await;
     let tokens = server_tests::tokens(&["acme"]);
     let server = tool_server::AdminServer::shared(site.store.clone())

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         requests::history_of_the_client_is_ignored_case,
         requests::answers_of_other_conversations_and_users_are_refused_case,
         requests::results_for_tools_of_the_host_are_ignored_case,
-        requests::message_waits_for_open_questions,
+        requests::message_is_refused_while_questions_are_open,
         runs::conversations_run_at_the_same_time,
         runs::second_request_during_a_run_is_refused,
         runs::disconnected_client_does_not_stop_the_run,

@@ -290,7 +290,7 @@ pub(crate) async fn results_for_tools_of_the_host_are_ignored_case(kind: Kind) -
 }
 
 // A message is refused while calls wait for a person or for the client, and it is not stored.
-pub(crate) async fn message_waits_for_open_questions(kind: Kind) -> Ran {
+pub(crate) async fn message_is_refused_while_questions_are_open(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     for (conversation, wish) in [("mail", "mail"), ("color", "color")] {
         assert_eq!(host.first.say(conversation, wish).await.status, 200);

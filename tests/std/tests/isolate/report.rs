@@ -19,7 +19,7 @@ async fn report_names_missing_restrictions() {
         for open in [
             "UDP, and with it DNS",
             "but not addresses",
-            "a container's limit is the backstop",
+            "limit for the container",
             "without that flag",
             "keyrings of the host's session",
         ] {

@@ -170,7 +170,7 @@ fn hex(bytes: &[u8]) -> String {
 // issue 3, point 9: spans follow the GenAI conventions, continue the caller's trace, propagate it, and record decisions; durations are measured. M8: the
 // exported bytes contain no secret.
 #[test]
-fn calls_reach_a_collector() {
+fn calls_are_exported_to_a_collector() {
     let telemetry = Telemetry::start();
     let lease = telemetry
         .shared

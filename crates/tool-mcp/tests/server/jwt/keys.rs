@@ -11,7 +11,7 @@ use super::signer::{OTHER_RSA, RSA, Signer};
 use super::{Setup, claims};
 use crate::support::until;
 
-const UNKNOWN: &str = "no key of the issuer fits the token";
+const UNKNOWN: &str = "no key of the issuer matches the token";
 
 // H8: tokens of the old and the new key are accepted while keys rotate.
 #[tokio::test]

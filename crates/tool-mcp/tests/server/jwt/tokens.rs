@@ -149,7 +149,7 @@ async fn kid_is_only_compared_with_the_keys_of_the_issuer() {
     let attacker = Signer::rsa("rsa-1");
     let theirs = super::issuer::Issuer::of(&[&attacker]).await;
     let setup = Setup::of(&[&RSA, &OTHER_RSA]).await;
-    let unknown = "no key of the issuer fits the token";
+    let unknown = "no key of the issuer matches the token";
     let url = theirs.url();
     for kid in [
         "../../../../dev/null",
@@ -196,7 +196,7 @@ async fn kid_is_only_compared_with_the_keys_of_the_issuer() {
         &claims().to_string(),
     );
     setup.refuses(&twice, "the token is not a signed JWT").await;
-    let missing = "the token has no `kid`, and several keys of the issuer fit";
+    let missing = "the token has no `kid`, and several keys of the issuer match";
     setup
         .refuses(
             &RSA.with_header(&json!({ "alg": "RS256" }), &claims()),
@@ -304,7 +304,7 @@ async fn keys_that_are_not_for_signatures_are_refused() {
     setup
         .refuses(
             &p256.token(&claims()),
-            "no key of the issuer fits the token",
+            "no key of the issuer matches the token",
         )
         .await;
 }
@@ -350,7 +350,7 @@ async fn key_with_a_short_modulus_is_refused() {
         let key = json!({ "kty": "RSA", "kid": "small", "n": modulus, "e": "AQAB" });
         setup.issuer.publish_keys(&[key], None);
         setup
-            .refuses(TOKEN, "no key of the issuer fits the token")
+            .refuses(TOKEN, "no key of the issuer matches the token")
             .await;
     }
 }
@@ -628,7 +628,7 @@ async fn changed_token_parts_are_refused() {
     setup
         .refuses(
             &p256.with_header(&header, &claims()),
-            "no key of the issuer fits the token",
+            "no key of the issuer matches the token",
         )
         .await;
 }
