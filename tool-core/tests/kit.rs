@@ -101,7 +101,7 @@ fn linked_tools_are_strict() {
     assert_eq!(testing::linked().len(), 4);
 }
 
-/// Waits for a time, whose schema is text.
+/// Waits for a time, which is a string in the schema.
 #[tool]
 async fn wait(
     /// The time to wait.
@@ -163,7 +163,7 @@ fn valid_inputs_are_generated_from_the_types() {
     assert_eq!(valid_inputs(&self::def("nothing"), 0, 5), [json!({})]);
 }
 
-// S0-07: generated multiples of a fraction fit, although the product of doubles is rounded: 3 × 0.1 is 0.30000000000000004.
+// S0-07: generated multiples of a fraction are accepted, although the product of doubles is rounded: 3 × 0.1 is 0.30000000000000004.
 #[tokio::test]
 async fn generated_multiples_of_a_fraction_are_accepted() {
     let tools = Registry::linked().unwrap().open();

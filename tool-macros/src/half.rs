@@ -89,7 +89,7 @@ fn elements(tokens: TokenStream) -> Vec<TokenStream> {
     all
 }
 
-/// Removes leading `#[…]` and `pub(…)`.
+/// Removes leading attributes `#[…]` and a visibility, `pub` or `pub(…)`.
 pub(crate) fn without_head(tokens: TokenStream) -> TokenStream {
     let mut tokens = tokens.into_iter().peekable();
     loop {

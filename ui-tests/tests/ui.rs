@@ -29,7 +29,7 @@ fn every_mistake_causes_the_recorded_error() {
     }
 }
 
-// S1-27, M2: the recorded messages name the location and the rule, and contain no path of the machine.
+// S1-27, M2: each recorded text begins with the rule's id, except in the folders of `WITHOUT_ID`, and contains no path of the machine.
 #[test]
 fn recorded_errors_contain_no_paths_of_the_machine() {
     for rule in entries(Path::new("fail")) {
@@ -90,7 +90,7 @@ fn name(program: &Path) -> String {
     name.with_extension("").to_string_lossy().into_owned()
 }
 
-// E6, E7, M2: one mistake causes one error.
+// E6, E7, M2: one mistake causes one error, except in the programs of `MORE_THAN_ONE`.
 #[test]
 fn one_mistake_causes_one_error() {
     for rule in entries(Path::new("fail")) {

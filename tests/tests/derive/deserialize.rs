@@ -13,7 +13,7 @@ struct Service {
     /// The name of the host.
     #[schema(length = 1..=20)]
     host: String,
-    /// The field `port` of `Service`.
+    /// The port of the service.
     #[schema(default = 8080, range = 1024..=65535)]
     port: u16,
     /// The time limit of a request.
@@ -27,13 +27,12 @@ struct Service {
 #[schema(deserialize)]
 struct Wait(#[schema(range = 1..=60)] u32);
 
-/// The enum `Protocol` of this test.
 #[derive(Debug, PartialEq, Serialize, StrictSchema)]
 #[schema(deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Protocol {
     Http {
-        /// The field `version` of `Http`.
+        /// The version of HTTP.
         version: u8,
     },
     Grpc,
@@ -47,7 +46,6 @@ struct Page<T> {
     items: Vec<T>,
 }
 
-/// The enum `Level` of this test.
 #[derive(Debug, PartialEq, StrictSchema)]
 #[schema(deserialize, integer)]
 #[repr(u8)]
@@ -56,7 +54,7 @@ enum Level {
     High = 5,
 }
 
-// S0-07: serde reads values that fit the schema, and fills in the defaults.
+// S0-07: serde reads values that match the schema, and fills in the defaults.
 #[test]
 fn serde_reads_values_that_fit_the_schema() {
     let text =

@@ -303,8 +303,8 @@ fn foreign_text_types_have_the_right_format() {
     sound::<chrono::DateTime<chrono::Utc>>(&["2024-02-29T12:00:00Z"]);
     sound::<chrono::DateTime<chrono::FixedOffset>>(&["2024-02-29T12:00:00+02:00"]);
     sound::<chrono::NaiveDate>(&["2024-02-29"]);
-    // The first text has more than nine fractional digits. The other two are above the maximum of `jiff::Timestamp`, which is before the end of the year 9999,
-    // so that the local time is in range in every time zone.
+    // The first text has more than nine fractional digits. The other two are above the maximum of `jiff::Timestamp`, which is before the end of the
+    // year 9999, so that the local time is in range in every time zone.
     let far = [
         "2024-02-29T12:00:00.1234567891234Z",
         "9999-12-31T23:59:59Z",

@@ -106,7 +106,7 @@ pub struct Old {
     pub on: u8,
 }
 
-/// A type without `Serialize`, which cannot be returned but compiles.
+/// A type without `Serialize`. It compiles, although no tool can return it.
 #[derive(tool_core::StrictSchema)]
 pub struct Quiet {
     /// The field `number` of `Quiet`.

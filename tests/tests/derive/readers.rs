@@ -198,7 +198,8 @@ async fn answer(name: &str, arguments: &str) -> String {
         .model_text()
 }
 
-// E3: a custom deserializer receives null for an absent key. Earlier, the schema allowed the key to be absent, but serde refused `{}` without a pointer.
+// E3: a custom deserializer receives null for an absent key. Earlier, the schema allowed the key to be absent, but serde refused `{}` without a
+// pointer.
 #[tokio::test]
 async fn absent_key_reaches_a_custom_deserializer_as_null() {
     assert_eq!(answer("paint_all", "{}").await, NONE);
@@ -252,7 +253,6 @@ impl TryFrom<u32> for Even {
     }
 }
 
-/// The record `Basket` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 struct Basket {
     /// The counts of the items.
@@ -262,7 +262,6 @@ struct Basket {
     tint: Option<Tint>,
 }
 
-/// The enum `Tint` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[schema(allow(external-tag))]
 enum Tint {

@@ -114,7 +114,7 @@ fn hyphenated_conventions_name_enum_values() {
 struct Split {
     /// A field that the convention renames.
     first_word: u16,
-    /// A field with its own name.
+    /// A field with a separate name for each direction.
     #[serde(rename(serialize = "outside", deserialize = "inside"))]
     named: u16,
     /// A field that is renamed in one direction.

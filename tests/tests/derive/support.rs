@@ -234,7 +234,8 @@ fn admits(schema: &str, value: &Value) -> bool {
         .is_valid(value)
 }
 
-/// Asserts that the output schema admits the values as serde writes them, that both serde and the input schema accept `read`, and that both refuse `refused`.
+/// Asserts that the output schema admits the values as serde writes them, that both serde and the input schema accept `read`, and that both refuse
+/// `refused`.
 #[track_caller]
 pub(crate) fn agrees<T: StrictSchema + Serialize + DeserializeOwned>(
     values: &[T],

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use tool_tests::sources::each_source;
 
-/// The maximum number of lines between a comment and the attribute of its test.
+/// The number of lines below a comment that are searched for the test, and the number of lines that are searched for the name of a test.
 const REACH: usize = 12;
 
 /// The tests of each file, by the file's path in the repository.
@@ -22,7 +22,7 @@ type Tests = BTreeMap<String, BTreeSet<String>>;
 #[derive(Default)]
 struct Sources {
     tests: Tests,
-    /// The tests with a capability's id in a comment above them.
+    /// The tests by the capability's id in the comment above them.
     claims: BTreeMap<String, Tests>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn has_attribute(line: &str) -> bool {
     name == "test" || name.ends_with("::test")
 }
 
-/// Returns the test that begins at a line, at its attribute or as a case of a suite with its own harness.
+/// Returns the test that begins at the first line: with a test attribute, or with a function whose name ends with `_case` (a case of a `suite!`).
 fn test_at<'a>(lines: &[&'a str]) -> Option<&'a str> {
     let first = lines.first()?;
     if has_attribute(first) {

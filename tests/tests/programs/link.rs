@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Copies the fixture workspace to the target folder, with the repository's locked versions, so that nothing is downloaded and no tracked file changes.
+/// Copies the fixture workspace to the target folder, with the repository's locked versions, so that nothing is downloaded and no tracked file
+/// changes.
 fn workspace() -> &'static Path {
     static COPIED: OnceLock<PathBuf> = OnceLock::new();
     COPIED.get_or_init(|| {
@@ -58,7 +59,8 @@ fn copied(from: &Path, to: &Path) {
 
 const PROFILES: [&str; 2] = ["dev", "lto"];
 
-/// Builds the fixture workspace once with each profile, and returns the target folder. The builds run in parallel, because each profile has its own folder.
+/// Builds the fixture workspace once with each profile, and returns the target folder. The builds run in parallel, because each profile has its own
+/// folder.
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {

@@ -3,8 +3,8 @@
 //! The head of each file in `tests/patches` names the skipped step and the expected compiler error. The compiler checks a copy of `tool-core`,
 //! `tool-macros`, `tool-rules`, `tool-schema` and `tool-store` below the target folder.
 //!
-//! The head of each file in `tests/world/patches` names the finding that the patch reintroduces, and the plan, invariant and seed that make the simulator
-//! detect it. `.ci/slow patches` builds the simulator with each patch; this test only applies the patches.
+//! The head of each file in `tests/world/patches` names the finding that the patch reintroduces, and the plan, invariant and seed that make the
+//! simulator detect it. `.ci/slow patches` builds the simulator with each patch; this test only applies the patches.
 
 #![allow(
     clippy::unwrap_used,

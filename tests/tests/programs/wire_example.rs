@@ -1,4 +1,4 @@
-//! Test of the example of the provider formats, with every provider.
+//! Test that runs the example `wire` with the formats of all providers.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -152,7 +152,7 @@ pub(crate) fn broken() -> Vec<&'static Rule> {
         }]),
     }));
     all.extend(of_two(object([choice; 9])));
-    // Bounds that do not fit the type of their field.
+    // Bounds that are invalid for the type of their field.
     let text = schema(Kind::String);
     let list = schema(Kind::Array {
         items: text,

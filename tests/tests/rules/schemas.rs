@@ -95,8 +95,8 @@ pub(crate) fn broken() -> Vec<(String, Value)> {
         .collect()
 }
 
-/// Two different faults with the same id that are reported for the same location: the rules of `judge`, the rules of a different function, and the difference
-/// between the faults.
+/// Two different faults with the same id that are reported for the same location: the rules of `judge`, the rules of a different function, and the
+/// difference between the faults.
 type Pair = (&'static [Rule], &'static [Rule], &'static str);
 
 const READERS: &[Pair] = &[

@@ -1,4 +1,5 @@
-//! Examples of tools, their labels and their results. One tool is invalid on purpose, so tests of this program must not use the registry of linked tools.
+//! Examples of tools, their labels and their results. One tool is invalid on purpose, so tests of this program must not use the registry of linked
+//! tools.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,7 +10,7 @@
 
 use tool_core::{prelude::*, testing};
 
-/// An example of an output type.
+/// The output type of the tools.
 #[derive(Serialize, schemars::JsonSchema)]
 struct Place {
     name: String,

@@ -95,16 +95,16 @@ fn examples_reach_the_model() {
 #[test]
 fn a_timeout_is_text_seconds_or_a_constant() {
     const LIMIT: Duration = Duration::from_secs(7);
-    /// The tool `in_seconds` of this test.
+    /// Has a timeout in whole seconds.
     #[tool(timeout = 5)]
     fn in_seconds() {}
-    /// The tool `as_constant` of this test.
+    /// Has a constant as its timeout.
     #[tool(timeout = LIMIT)]
     fn as_constant() {}
-    /// The tool `as_expression` of this test.
+    /// Has an expression as its timeout.
     #[tool(timeout = Duration::from_millis(3))]
     fn as_expression() {}
-    /// The tool `in_minutes` of this test.
+    /// Has a timeout in minutes.
     #[tool(timeout = "2m")]
     fn in_minutes() {}
     let times = [

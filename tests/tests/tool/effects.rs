@@ -24,11 +24,11 @@ fn write_note(_reader: &Reader, #[context] _writer: Option<Writer>) {}
 #[tool(open_world)]
 fn fetch_note() {}
 
-/// The tool `remove_note` of this test.
+/// Removes a note.
 #[tool(destructive)]
 fn remove_note() {}
 
-/// The tool `add_one` of this test.
+/// Adds one to a number.
 #[tool]
 fn add_one(
     /// The number to add to.

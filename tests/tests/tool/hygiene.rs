@@ -102,7 +102,8 @@ fn tool_may_be_declared_in_a_function_body() {
 }
 
 mod file {
-    // The module has the tool's name, like the file of a tool. The tool's struct needs a different name, because modules and structs share a namespace.
+    // The module has the tool's name, like the file of a tool. The tool's struct needs a different name, because modules and structs share a
+    // namespace.
     pub(crate) mod open_file {
         use tool_core::prelude::*;
 
@@ -145,7 +146,6 @@ fn takes_old(
     old.value
 }
 
-/// The record `Old` of this test.
 #[deprecated]
 #[derive(Deserialize, StrictSchema)]
 pub struct Old {
@@ -159,7 +159,7 @@ fn deprecated_items_warn_only_where_the_user_names_them() {
     assert_eq!(answer("takes_old", r#"{"old":{"value":1}}"#), "1");
 }
 
-/// A tool below a different attribute macro.
+/// A tool with further attributes.
 #[tool]
 #[must_use]
 #[inline]

@@ -5,7 +5,6 @@ use tool_core::{StreamItem, prelude::*};
 
 use crate::{answer, call};
 
-/// The record `Report` of this test.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Report {
     /// The summary of the report.
@@ -25,7 +24,7 @@ fn brief(report: &Report) -> ModelOutput {
     ModelOutput::text(&report.summary)
 }
 
-/// The tool `report_brief` of this test.
+/// Returns the report, with a short text for the model.
 #[tool(to_model_output = brief)]
 async fn report_brief() -> Result<Report, ToolError> {
     Ok(report())
@@ -65,7 +64,7 @@ impl ToModelOutput for Brief {
     }
 }
 
-/// The tool `tell` of this test.
+/// Returns a type with its own output for the model.
 #[tool]
 async fn tell() -> Result<Brief, ToolError> {
     Ok(Brief { all: 3 })

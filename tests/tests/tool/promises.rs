@@ -76,7 +76,6 @@ async fn condition_outside_the_schema_is_checked_in_the_body() {
     );
 }
 
-/// The record `Step` of this test.
 #[derive(Serialize, StrictSchema)]
 struct Step {
     /// The current number.
@@ -145,7 +144,7 @@ fn peek() -> Result<String, ToolError> {
     Ok(std::fs::read_to_string("/nowhere/with/a-secret-name")?)
 }
 
-/// The tool `break_down` of this test.
+/// Panics with a text that only the operator may read.
 #[tool]
 fn break_down() -> Result<String, ToolError> {
     panic!("a-secret-name in a panic")

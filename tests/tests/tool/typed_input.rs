@@ -141,7 +141,7 @@ fn typed_call_runs_like_any_other_call() {
     );
 }
 
-/// Has more parameters than a tuple has impls.
+/// Has 14 parameters. The standard library implements traits only for tuples of at most 12 elements.
 #[tool]
 #[rustfmt::skip]
 fn many(

@@ -1,8 +1,8 @@
 //! A turn of agents that call each other, on hosts that die at random times.
 //!
-//! The turn has a handoff, a prompt, sub-agents at two depths, one of them in the background, an approval and six effects. A seed determines the
-//! times at which the processes die, the faults of the store, and the order of all tasks. At the end, each effect has happened once, and each outcome
-//! was delivered once. If the store had faults, each of them has happened at most once.
+//! The turn has a handoff, a prompt, a sub-agent in the background, sub-agents at two depths, an approval and six effects. A seed determines the
+//! times at which the processes die, the faults of the store, and the order of all tasks. At the end, each effect has happened exactly once, and each
+//! outcome was delivered exactly once. After faults of the store, an effect or an outcome may also be missing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -114,7 +114,7 @@ fn calls<const N: usize>(calls: [(&str, serde_json::Value); N]) -> ModelMessage 
     ModelMessage::calls(calls)
 }
 
-/// A model whose reply depends on the number of replies that the thread already has.
+/// A model that replies by the agent and the number of model messages in the agent's thread.
 #[derive(Clone)]
 struct Script {
     agent: &'static str,
@@ -250,7 +250,7 @@ impl Host {
         is_answered && rows.is_ok_and(|rows| !rows.iter().any(is_open))
     }
 
-    /// Approves waiting calls, and settles effects in doubt by the letters that have arrived.
+    /// Approves waiting calls, and settles ambiguous effects by the letters that have arrived.
     async fn help(&self) {
         let Some(approvals) = self.gate.approvals() else {
             return;
@@ -356,7 +356,7 @@ impl Turn<'_> {
         done
     }
 
-    /// Starts processes that die during the turn, and then a process that finishes it.
+    /// Starts processes that die during the turn, and then a process that finishes the turn.
     async fn play(&mut self, random: &mut Random, faults: bool) -> Result<(), String> {
         for _ in 0..=random.below(4) {
             let host = self.boot()?;

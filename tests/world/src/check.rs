@@ -23,18 +23,18 @@ struct Slots {
     nested: Vec<String>,
 }
 
-/// The texts of the results of calls that a stopped turn did not run. The second is for a call that an earlier run may have begun without a row.
+/// The texts of results for calls that a stopped turn did not run. The second text is for a call that an earlier run of the turn may have begun.
 const STOPPED: [&str; 2] = [
     "the turn was stopped before this call",
     "the turn was stopped before this call ended",
 ];
 
-/// Returns whether a result states that its call was not run. Such a call has no effect in doubt, even if its error kind usually implies one.
+/// Returns whether a result states that its call was not run. Such a call has no ambiguous effect, even if its error kind usually implies one.
 fn says_not_run(text: &str) -> bool {
     STOPPED.contains(&text) || text.contains("so it was not run")
 }
 
-/// Reports effects in doubt that have no cause. It is called when no task runs.
+/// Reports ambiguous effects that no interrupted body explains. It is called when no task runs.
 pub(crate) async fn ambiguous(state: &Running<'_>) {
     let rows = Rows::read(&state.shared, &state.world, &state.users()).await;
     let facts = state.world.facts();
@@ -57,7 +57,7 @@ pub(crate) async fn ambiguous(state: &Running<'_>) {
         let cut = cut.count();
         if doubts > cut {
             found.push(format!(
-                "{place}: {doubts} effects are in doubt and {cut} bodies were cut off"
+                "{place}: {doubts} effects are ambiguous and {cut} bodies were cut off"
             ));
         }
     }

@@ -95,7 +95,7 @@ pub struct StoredKill {
     pub until: Option<(u64, u128)>,
 }
 
-/// An invariant that does not hold.
+/// A violation of an invariant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
     /// The name of the invariant.
@@ -131,11 +131,11 @@ pub struct Facts {
     pub stopped: BTreeSet<usize>,
     /// The runs with a drive that was dropped or stopped, had a deadline, or was in a process that died or was drained.
     pub disturbed: BTreeSet<usize>,
-    /// Whether a store may have had a fault other than a delay, or a full disk.
+    /// Whether the plan has filled the disks, or has armed a fault of a store that is not a delay.
     pub faults: bool,
     /// The time until which all disks are full, in milliseconds since the start.
     pub full_until: u128,
-    /// Whether a write of the audit hangs. Its rows are not counted before the process ends.
+    /// Whether a write of the audit hangs. The rows of this write are not counted as lost.
     pub audit_hangs: bool,
     /// The number of audit rows that hosts counted as lost, or that were not written yet when their process ended.
     pub uncounted: u64,

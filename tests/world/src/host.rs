@@ -53,7 +53,7 @@ pub(crate) enum End {
     Done,
     /// The run waits for approvals.
     Waiting,
-    /// An operator must settle an effect in doubt first.
+    /// An operator must settle an ambiguous effect first.
     Unsettled,
     /// The host is being drained and accepts no calls.
     Draining,
@@ -406,7 +406,7 @@ impl Host {
         }
     }
 
-    /// Presents each token of the conversation of the run `token_of`, as the user of the run `by`.
+    /// Presents each approval token of the conversation in which `token_of` runs, as the user of `by`.
     pub(crate) async fn resume(&self, token_of: &Run, by: &Run) {
         self.read_switches().await;
         let Some(approvals) = self.gate.approvals() else {

@@ -1,7 +1,7 @@
 //! Hosts with the packs `memory`, `plan` and `schedule`, whose processes die at random times.
 //!
-//! A seed becomes a [`Plan`] of actions: agents remember and search, several processes work on one plan, and several schedulers share the scheduled tasks. A run
-//! executes the actions, lets one process finish the work, and checks the invariants of `docs/world.md`.
+//! A seed becomes a [`Plan`] of actions: agents remember and search, several processes work on one plan, and several schedulers share the scheduled
+//! tasks. A run executes the actions, lets one process finish the work, and checks the invariants of `docs/world.md`.
 
 mod actions;
 mod check;

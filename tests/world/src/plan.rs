@@ -469,7 +469,8 @@ impl What {
         }
     }
 
-    /// Simplifies the action: it happens on the first host, once or for half of the duration, and does not end early.
+    /// Simplifies the action for shrinking: moves it to the first host, repeats it only once, or halves its duration. A drive loses its deadline
+    /// or its disconnect only when it is already on the first host.
     pub(crate) fn simplify(&mut self) {
         match self {
             Self::Drive {

@@ -2,8 +2,8 @@
 
 use std::sync::Once;
 
-/// Suppresses the output of panics in simulated tools, hooks and stores. If such a panic reaches the executor, it is reported as a violation. All other panics
-/// are printed.
+/// Suppresses the output of panics in simulated tools, hooks and stores. If such a panic reaches the executor, it is reported as a violation. All
+/// other panics are printed.
 pub fn quiet_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,4 +1,4 @@
-//! Recovery after the last action: a host starts again, operators approve calls and settle effects in doubt, and every run is driven to its end.
+//! Recovery after the last action: a host starts again, operators approve calls and settle ambiguous effects, and every run is driven to its end.
 
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ fn count_unwritten(state: &Running<'_>) {
     state.world.facts().uncounted += unwritten;
 }
 
-/// Makes operators approve calls and settle effects in doubt.
+/// Makes operators approve calls and settle ambiguous effects.
 async fn help(state: &Running<'_>) {
     let Some(host) = state.hosts[0].clone() else {
         return;

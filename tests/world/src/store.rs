@@ -193,7 +193,7 @@ fn lost(what: &str) -> StoreError {
     StoreError::Unavailable(format!("the simulated store {what}").into())
 }
 
-/// Returns whether an operation writes, which needs free space on the disk.
+/// Returns whether an operation writes, so that it fails while the disk is full.
 fn is_writing(operation: &str) -> bool {
     let (_, verb) = operation.split_once('.').unwrap_or_default();
     let reads = [
@@ -268,8 +268,8 @@ impl HostStore {
         })
     }
 
-    /// Checks that no approval is opened for a call that has begun. A claim that is less than a second old is ignored, because the gate may not have read it
-    /// yet.
+    /// Checks that no approval is opened for a call that has begun. A claim that is less than a second old is ignored, because the gate may not have
+    /// read it yet.
     async fn look_at_question(&self, request: &ApprovalRequest) {
         let key = request.identity.key();
         let claimed = {

@@ -158,8 +158,8 @@ impl Running<'_> {
     }
 }
 
-/// The output of a body that ran outside of its call's task. The body counts as returned only when its call has read the output, because a call that is
-/// cancelled earlier does not read the result of the body.
+/// The output of a body that ran outside of its call's task. The body counts as returned only when its call has read the output, because a call that
+/// is cancelled earlier does not read the result of the body.
 struct Elsewhere {
     process: Arc<Process>,
     at: usize,

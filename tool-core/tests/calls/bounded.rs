@@ -46,7 +46,7 @@ async fn page(page: &Page) -> Result<Bounded<String, 16>, ToolError> {
     Ok(page.0.clone().into())
 }
 
-/// Returns a page, of which the caller limits the visible part.
+/// Returns a page. The caller limits the number of bytes that the model sees.
 #[tool(read_only)]
 fn some_page(
     page: &Page,
@@ -127,7 +127,7 @@ async fn rest(cx: &ToolContext, handle: &str, mut from: u64, most: u64) -> Strin
     }
 }
 
-// M17: an output that fits is shown unchanged, and nothing is stored.
+// M17: an output within the limit is shown unchanged, and nothing is stored.
 #[tokio::test]
 async fn short_output_is_shown_unchanged() {
     let cx = cx("short", Some(Spills::new(Broken)), "acme", "ann");
@@ -305,7 +305,8 @@ async fn without_a_store_the_head_is_shown() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Unavailable);
 }
 
-// M17, B4: a store that never answers delays a call without a deadline by half a minute; the call keeps its result and loses only the stored rest.
+// M17, B4: a store that never answers delays a call without a deadline by 30 seconds. The call returns its result, and only the rest of the output
+// is not stored.
 #[tokio::test(start_paused = true)]
 async fn hanging_spill_store_does_not_block_the_result() {
     let cx = cx(&"x".repeat(100), Some(Spills::new(Silent)), "acme", "ann");

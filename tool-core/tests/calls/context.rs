@@ -139,7 +139,8 @@ async fn dynamic_secrets_are_scoped() {
     );
 }
 
-// S1-07: a missing secret or host value is an error result: the model reads that the tool is not set up, the operator reads the name of the missing item.
+// S1-07: a missing secret or host value is an error result: the model reads that the tool is not set up, the operator reads the name of the missing
+// item.
 #[tokio::test]
 async fn missing_secret_or_host_value_is_an_error_result() {
     let cx = ToolContext::anonymous();
@@ -184,7 +185,7 @@ async fn host_values_are_passed_as_references_owned_values_and_options() {
     assert_eq!(run("look", &cx).await.model_text(), "docs true");
 }
 
-// S0-08: a tool's effect is the union of its host parameters' effects, and `get` returns no value with further effects.
+// S0-08: a tool's effect is the union of its host parameters' effects, and `get` refuses a value with an effect that the tool does not have.
 #[tokio::test]
 async fn effect_limits_the_host_values_of_a_tool() {
     let tools = tools();

@@ -127,7 +127,7 @@ async fn long(
     "x".repeat(usize::try_from(length).unwrap_or(0))
 }
 
-/// Accepts a text that the schema admits and serde refuses.
+/// Takes a text that the schema admits and serde may refuse.
 #[tool]
 async fn odd(
     /// A value that serde may refuse.

@@ -304,7 +304,7 @@ async fn attachments_of_earlier_messages_are_hidden() {
     );
 }
 
-/// A model behind HTTP on the loopback interface. It accepts the keys of two instances and records each request.
+/// A model behind HTTP on the loopback interface. It accepts the keys `key-of-acme` and `key-of-globex`, and records each request.
 struct ModelServer {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
@@ -380,9 +380,9 @@ fn judge_document(
 
 const PROVIDERS: [&str; 2] = ["openai", "acme-ai"];
 
-// S1-18: a tool that calls a model uses the keys of its instance; keys in the environment are neither used nor needed.
+// S1-18: a tool that calls a model uses the API key of its context; keys in the environment are neither used nor needed.
 #[test]
-fn model_is_called_with_the_keys_of_the_instance_alone() {
+fn model_is_called_only_with_the_key_of_the_context() {
     let child = |environment: &[(&str, &str)]| {
         let output = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "services::child_calls_a_model", "--ignored"])

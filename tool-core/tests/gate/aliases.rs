@@ -13,14 +13,14 @@ use tool_core::{Audit, DynamicTool, ErrorKind, Gate, Rules, Switches};
 
 use crate::support::{Mailbox, count, kind};
 
-/// Sends a letter, which never ends.
+/// Sends a letter and never returns.
 #[tool(alias = "send_letter")]
 async fn post_letter(mailbox: &Mailbox) -> u64 {
     mailbox.send();
     std::future::pending().await
 }
 
-/// Sends a parcel, which never ends.
+/// Sends a parcel and never returns.
 #[tool(alias = "send_parcel")]
 async fn post_parcel(mailbox: &Mailbox) -> u64 {
     mailbox.send();

@@ -528,7 +528,7 @@ async fn gate_without_approvals_cannot_request_one() {
     assert_eq!(host.mailbox.sent(), 0);
 }
 
-/// Calls a different tool of the host, which sends a mail.
+/// Calls `send_mail` through the toolset that the host provides.
 #[tool(idempotent)]
 async fn delegate(#[context] tools: Tools, cx: &ToolContext) -> Result<String, ToolError> {
     let inner = ToolCall::new("inner", "send_mail", r#"{"to":"bob"}"#);

@@ -619,8 +619,8 @@ async fn order(
         + patient.name.len()
 }
 
-// S1-22, S1-23: `audit = value | preview | length` on a parameter or a field decides how a row stores it, within every enclosing type; secrets are always
-// redacted.
+// S1-22, S1-23: `audit = value | preview | length` on a parameter or a field decides how a row stores it, within every enclosing type; secrets are
+// always redacted.
 #[tokio::test]
 async fn audit_attribute_decides_what_a_row_stores() {
     let store = MemoryStore::default();

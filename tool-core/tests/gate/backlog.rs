@@ -184,7 +184,7 @@ async fn failed_audit_write_loses_no_row() {
     assert_eq!((calls.len(), distinct(&calls)), (900, 900));
 }
 
-// B12: while the sink hangs, a call waits until its deadline or until its caller drops it, and runs after five seconds
+// B12: while the sink hangs, a call waits for at most five seconds and then runs, unless its deadline passes or its caller drops it first
 #[tokio::test(start_paused = true)]
 async fn call_waits_for_the_sink_until_its_deadline_or_for_five_seconds() {
     let host = Host::new(WriteMode::Never);

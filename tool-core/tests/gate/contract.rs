@@ -9,7 +9,7 @@ use tool_core::{DynamicTool, Effect, ErrorKind, Reply, policy};
 
 use crate::support::{Host, kind, placed, ticket};
 
-/// Returns a tool without hints and effects, which the tests add.
+/// Returns a tool without hints and effects.
 fn tool() -> DynamicTool {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     DynamicTool::new("move_data", "Moves data.", schema, |_: Value, _| async {

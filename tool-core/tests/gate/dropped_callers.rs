@@ -47,7 +47,7 @@ async fn dropped_after(call: impl Future<Output = CallResult>, polls: usize) -> 
     false
 }
 
-// B3: after a call is dropped, its effect has failed if the body never began, and has succeeded if the body returned
+// B3: the effect of a dropped call is failed if the body never began, ambiguous if the body was interrupted, and succeeded if the body returned
 #[tokio::test]
 async fn dropped_call_is_ambiguous_only_while_its_body_runs() {
     for steps in [0, 3] {
@@ -106,8 +106,8 @@ async fn dropped_call_is_ambiguous_only_while_its_body_runs() {
     }
 }
 
-// B3: a turn that is dropped before the body of its call begins, for example because its driver lost the lease, leaves the call open, also after its row
-// was written. The next driver makes the call.
+// B3: a turn that is dropped before the body of its call begins, for example because its driver lost the lease, leaves the call open, also after its
+// row was written. The next driver makes the call.
 #[tokio::test]
 async fn call_that_was_dropped_before_its_body_is_made_by_the_next_driver() {
     let mut recorded = 0;

@@ -1,4 +1,4 @@
-//! Interleaved calls of two instances.
+//! Interleaved calls of two workspaces.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -67,7 +67,7 @@ async fn seen(
     let mine = format!("{}/{}", cx.workspace().unwrap(), cx.call_id().unwrap());
     let name = cx.call_id().unwrap().to_owned();
     state.set(&name, mine.clone()).await?;
-    // The other instance uses the same conversation and call names.
+    // The other workspace uses the same conversation and call ids.
     let stored = state.get(&name).await?;
     tokio::task::yield_now().await;
     Ok(json!({
@@ -122,10 +122,10 @@ fn expected(tenant: &str, n: u32) -> Value {
     })
 }
 
-// S1-08, S2-06: two instances make a hundred interleaved calls each, with the same conversation, positions and call ids: no call reads
-// secrets, variables, ids or state of the other instance, and each call has its own row.
+// S1-08, S2-06: two workspaces make a hundred interleaved calls each, with the same conversation, positions and call ids: no call reads
+// secrets, variables, ids or state of the other workspace, and each call has its own row.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn concurrent_instances_are_isolated() {
+async fn concurrent_workspaces_are_isolated() {
     let store = MemoryStore::default();
     let gate = Gate::builder()
         .approvals(Approvals::builder(store.clone()).build().unwrap())
@@ -194,8 +194,8 @@ async fn concurrent_instances_are_isolated() {
     }
 }
 
-// S1-09: name, description and all other texts for the model come from the definition: the texts are the same bytes for every tool that the factory creates,
-// and also if it fails.
+// S1-09: name, description and all other texts for the model come from the definition: the texts are the same bytes for every tool that the factory
+// creates, and also if it fails.
 #[tokio::test]
 async fn factory_cannot_change_what_the_model_reads() {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});

@@ -7,7 +7,7 @@ use tool_core::{Effect, ErrorKind, Uses};
 
 use crate::support::{Host, count, kind, pay, send_mail};
 
-/// Counts the mails two times.
+/// Calls `count` twice, and tries to call the undeclared tool `pay`.
 #[tool]
 async fn count_twice(#[context] uses: Uses<(count,)>) -> Result<u32, ToolError> {
     let first = uses.invoke(count { from: 3 }).await?;

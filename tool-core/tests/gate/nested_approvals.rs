@@ -140,8 +140,8 @@ impl World {
             .unwrap();
     }
 
-    /// Runs a call in a thread, each time in a new process, and answers the approvals that it waits for. Returns the result's text and the
-    /// number of times that the call waited.
+    /// Runs a call in a thread until it has a result, with a new process for each run of the turn, and answers the approvals that the call
+    /// waits for. Returns the result's text and the number of runs in which the call waited.
     async fn until_done(&self, name: &str, by_token: bool, reply: &Reply) -> (String, usize) {
         let (_, turns, cx) = self.start();
         let calls = ModelMessage::calls([ToolCall::new("call_0", name, "{}")]);

@@ -707,7 +707,7 @@ async fn nested_call_that_starts_during_its_refusal_is_not_refused() {
     );
 }
 
-// A4, B2: an outer call whose mail is denied reports that its parcel was sent
+// A4, B2: an outer call whose nested mail is denied reports that one of its nested calls, the parcel, has run
 #[tokio::test]
 async fn denied_outer_call_reports_nested_calls_that_have_run() {
     let host = Host::new();

@@ -13,7 +13,7 @@ use tool_core::{ErrorKind, Gate, Reply, Rules, Ticket};
 
 use crate::support::{Host, Mailbox, kind, mail, placed, thread, ticket};
 
-/// Sends a parcel; a lost parcel gets no answer.
+/// Sends a parcel. If the first parcel is lost, the call never returns.
 #[tool(approval, timeout = "200ms")]
 async fn parcel(
     mailbox: &Mailbox,
@@ -92,7 +92,7 @@ async fn turn_continues_with_edited_arguments() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-/// Sends a note, which needs an approval only because of a policy.
+/// Sends a note. The call needs an approval only if a policy requires it.
 #[tool]
 async fn send_note(
     mailbox: &Mailbox,

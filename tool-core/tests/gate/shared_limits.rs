@@ -1,4 +1,4 @@
-//! Limits that hold over all processes that share a store. Two gates with one store are two processes.
+//! Limits that all processes with one store share. In these tests, two gates with one store are two processes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,7 +59,7 @@ async fn counted(tools: &Toolset, cx: &ToolContext) -> Option<ErrorKind> {
     kind(&tools.call(call, cx).await)
 }
 
-// A quota holds over two processes, separately for each tenant, and a call that exceeds it gets the time to wait.
+// Two processes share a quota, which is separate for each tenant. A call that exceeds the quota gets the time to wait.
 #[tokio::test]
 async fn quota_holds_over_processes() {
     let store = MemoryStore::default();
@@ -90,7 +90,8 @@ async fn quota_holds_over_processes() {
     }
 }
 
-// The number of calls may be changed while processes with the old number run: they share the count. Limits of users are separate, and their rows do not contain the user.
+// A process with a changed number of calls shares the count with processes that have the old number. Each user has a separate count, whose row does
+// not contain the user.
 #[tokio::test]
 async fn processes_with_different_numbers_share_the_count() {
     let store = MemoryStore::default();
@@ -131,7 +132,7 @@ async fn until(done: impl Fn() -> bool) {
     panic!("it did not happen in time");
 }
 
-// A permit belongs to a call until its body ends, also if the body takes longer than a lease, and returns if the call is dropped.
+// A permit belongs to a call until its body ends, also if the body takes longer than a lease, and is released if the call is dropped.
 #[tokio::test]
 async fn permits_belong_to_running_calls() {
     let store = MemoryStore::default();

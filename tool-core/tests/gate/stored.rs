@@ -28,7 +28,7 @@ async fn whoami(cx: &ToolContext) -> String {
     cx.runtime_user().unwrap_or("nobody").to_owned()
 }
 
-/// Runs TypeScript functions with code of the form `echo TEXT`, which returns the text.
+/// Runs TypeScript functions. Their code has the form `echo TEXT`, and `TEXT` is the output.
 struct EchoRunner;
 
 impl FunctionRunner for EchoRunner {

@@ -730,7 +730,8 @@ impl Model for Replies {
     }
 }
 
-// A call that waits for a time ends the run: it stays open, no call after it runs, and the next drive continues with it. A model suspends its run, too.
+// A call that waits for a time ends the run: it stays open, no call after it runs, and the next drive continues with it. A model suspends its run,
+// too.
 #[tokio::test]
 async fn call_or_model_that_waits_for_a_time_suspends_the_run() {
     use tool_core::store::{RunCause, RunFilter, RunStore as _, Scope};

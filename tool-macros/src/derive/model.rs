@@ -222,7 +222,7 @@ pub(crate) struct Marker {
     pub(crate) ident: Ident,
     /// The name of the enclosing type.
     pub(crate) name: String,
-    /// The type that contains the field or variant.
+    /// The path of the enclosing type.
     pub(crate) target: TokenStream,
 }
 

@@ -11,7 +11,7 @@ pub struct Job {
     /// The field `many` of `Job`.
     #[schema(as = u32)]
     pub many: u8,
-    /// A small number with a range that fits.
+    /// A small number with a range that its type can represent.
     #[schema(as = u32, range = 0..=255)]
     pub few: u8,
     /// The field `letter` of `Job`.

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// A type of the host.
+/// A type without a schema.
 #[derive(Debug, Deserialize)]
 pub struct Plain {
     /// The field `name` of `Plain`.

@@ -1,4 +1,4 @@
-//! Types of another crate whose faults are found only where a `#[tool]` uses the types.
+//! Types of another crate. Their faults are reported only where a `#[tool]` uses the types.
 
 use std::collections::HashMap;
 

@@ -27,7 +27,7 @@ pub struct Report {
     pub state: State,
     /// The field `sum` of `Report`.
     pub sum: Sum,
-    /// A shared name.
+    /// The name, as shared text.
     #[serde(rename = "full name")]
     pub name: Arc<str>,
 }
@@ -77,7 +77,7 @@ pub async fn report() -> Result<Report, ToolError> {
 pub async fn shared(
     /// The argument `text` of the tool.
     text: Arc<str>,
-    /// More texts of the same kind.
+    /// A list of shared texts.
     more: Vec<Arc<str>>,
     /// The argument `numbers` of the tool.
     numbers: Option<Arc<[u16]>>,

@@ -27,7 +27,7 @@ pub(super) struct Facts {
     pub(super) tasks: ByUser<Vec<TaskId>>,
     /// The attempts in progress of each run of a task.
     pub(super) attempts: BTreeMap<(TaskId, Timestamp), u32>,
-    /// The deaths of processes that drive the next attempts: the milliseconds from the begin of each attempt to the death.
+    /// For each of the next attempts whose process dies, the milliseconds from the start of the attempt to the death.
     pub(super) deaths: VecDeque<u64>,
     /// The keys of the effects, with the conversation of each.
     pub(super) effects: BTreeMap<String, (String, String)>,
@@ -37,7 +37,7 @@ pub(super) struct Facts {
 #[derive(Clone)]
 pub(super) struct Seen {
     facts: Arc<Mutex<Facts>>,
-    /// An erasure waits for the work of its user, and later work of the user waits for the erasure.
+    /// The locks of the users. An erasure waits for the work of its user, and later work of the user waits for the erasure.
     pub(super) users: Arc<ByUser<Arc<RwLock<()>>>>,
     pub(super) world: World,
     /// Whether a process may lose a claim while it lives.

@@ -191,7 +191,7 @@ fn deaths(random: &mut Random, hosts: usize, actions: &mut Vec<Action>) {
             deaths_in_runs(random, hosts, at, actions);
             continue;
         }
-        // Half of the other deaths follow another action, so that they interrupt its work.
+        // 60 % of the other deaths follow a random action, so that they interrupt its work.
         let (host, at) = if actions.is_empty() || random.percent(40) {
             (random.below(hosts), time(random, LENGTH))
         } else {

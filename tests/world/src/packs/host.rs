@@ -296,7 +296,7 @@ impl Host {
         self.call(who, "schedule_task", arguments).await;
     }
 
-    /// Deletes the newest task of a user, as after an approval.
+    /// Deletes the newest task of a user in the store, as the tool does after an approval.
     pub(super) async fn delete_task(&self, who: &User) {
         let Some(id) = self.seen.newest_task(who) else {
             return;

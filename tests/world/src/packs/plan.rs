@@ -102,7 +102,7 @@ pub enum What {
     Work {
         /// The user and the agent.
         who: User,
-        /// The number of the ready task, counted from 0.
+        /// The index of the ready task, modulo the number of ready tasks.
         node: usize,
         /// Whether the executor submits with the number of its attempt. Otherwise the agent submits with its tool.
         fenced: bool,
@@ -146,7 +146,7 @@ pub enum What {
     Crash,
     /// The process that drives the next attempt of a scheduled task dies, on any host.
     CrashInRun {
-        /// The milliseconds from the begin of the attempt to the death.
+        /// The milliseconds from the start of the attempt to the death.
         after: u64,
     },
     /// The host starts again, if its process died.

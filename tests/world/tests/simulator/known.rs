@@ -1,4 +1,5 @@
-//! Regression tests with the kept plans. A plan of an open finding makes its invariant fire; a plan of a fixed finding makes no unexplained invariant fire.
+//! Regression tests with the kept plans. A plan of an open finding makes its invariant fire; a plan of a fixed finding makes no unexplained invariant
+//! fire.
 
 #![allow(
     clippy::unwrap_used,

@@ -28,7 +28,7 @@ const EVENTS: [&str; 15] = [
     "dies",
 ];
 
-/// A line of a trace, when the process that drives a run of a task has died.
+/// A part of the line in the trace that records the death of a process during a run of a scheduled task.
 const DEATH_IN_RUN: &str = "died during an attempt of";
 
 // S2-31, S2-40, S2-43, S2-46, S2-47, S2-48: no invariant fires while several processes work on the same memories, plans and tasks, and die.

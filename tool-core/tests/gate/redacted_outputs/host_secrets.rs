@@ -72,7 +72,7 @@ async fn show_token(
     Ok(format!("got {}", token.expose_secret()))
 }
 
-/// Calls a tool that gets a token, and returns the remembered token.
+/// Calls `show_token`, and adds the token as a literal text to the result.
 #[tool]
 async fn outer(
     #[context] uses: Uses<(show_token,)>,

@@ -37,7 +37,8 @@ impl Check<'_> {
         }
     }
 
-    /// Replaces the innermost type of a field that has `#[schema(recursive)]` with a marker. The innermost type encloses this type.
+    /// Replaces the innermost named type in the type of a `#[schema(recursive)]` field with a marker. Values of that named type contain values of the
+    /// derived type.
     pub(super) fn swap_innermost(&mut self, ty: &Type, word: &Ident) -> TokenStream {
         let Some((inner, target)) = innermost(ty) else {
             self.errors.at(word, texts::RECURSIVE_TYPE);

@@ -81,7 +81,7 @@ pub(super) fn beside(decided: &Decided<'_>) -> TokenStream {
     out
 }
 
-/// Generates the checks of a stated format of the type as a whole.
+/// Generates the checks that the type's reader and writer match the format that `as` or `integer` states for the whole type.
 fn stated(decided: &Decided<'_>, this: &TokenStream) -> Vec<TokenStream> {
     let paths = &decided.paths;
     let private = paths.private();

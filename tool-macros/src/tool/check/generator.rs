@@ -38,8 +38,8 @@ pub(crate) fn check_yield(body: &TokenStream, errors: &Errors) -> bool {
     word.is_some()
 }
 
-/// Returns the fn of a tool for the fallback. If a stream uses a borrowed host value, every stream of the fn is replaced, so that rustc does not report the
-/// borrow again.
+/// Returns the fn of a tool for the fallback. If a stream uses a borrowed host value, every stream of the fn is replaced, so that rustc does not
+/// report the borrow again.
 pub(crate) fn without_captures(tool: &Decided<'_>, function: &Function) -> TokenStream {
     let borrowed = tool
         .params
