@@ -53,20 +53,20 @@
 //!   accepted contracts. If they are passed to the next load, every new tool and every tool whose title, description, schemas or
 //!   annotations differ is refused until [`McpTools::accept`]. While a snapshot is in use, the list of a server that
 //!   reports a change is read again before the next call, and a tool that has changed is refused.
-//! * **Texts.** A tool with hidden characters in any of its texts, or with a text of more than [`MOST_TEXT`]
-//!   bytes, is refused, unless the host allows their [removal](LoadTools::remove_hidden_text). Everything that is
-//!   shown to people (report, lock, log, errors for operators) shows such characters as `\u{…}`, and so do results
-//!   for the model (see [`LoadTools::exact_results`]). Texts that a host
+//! * **Texts.** A tool is refused if one of its texts contains hidden characters or is too long: more than [`MOST_TEXT`]
+//!   bytes, or 256 bytes for the tool's name and title. The host can allow the [removal](LoadTools::remove_hidden_text)
+//!   of these parts from titles, descriptions, defaults and examples. Reports, locks, logs and errors for operators show
+//!   hidden characters as `\u{…}`, and so do results for the model (see [`LoadTools::exact_results`]). Texts that a host
 //!   reads through [`McpClient::peer`] or a handler are unchanged: instructions, prompts, resources and questions.
 //!   Check them with [`tool_core::hidden`].
 //! * **Results.** They have a [size limit](LoadTools::output_limit), a [timeout](LoadTools::timeout), and must match
 //!   the output schema. Protocol errors are reported to the operator; the model reads the tool's own error text.
 //!
-//! # Tools that no strict mode supports
+//! # Tools that a strict mode does not support
 //!
-//! Many servers have tools with maps, untyped values or untagged choices. No strict mode supports these, so by default such
-//! a tool is not offered to providers with a strict mode. [`LoadTools::allow_non_strict`] offers the tool without strict
-//! mode, with the server's own schema. Formats (`"format": "uri"`) are not validated here; the server validates them.
+//! Many servers have tools with maps, untyped values or overlapping choices. By default, such a tool is not offered to a
+//! provider whose strict mode does not support its schema. [`LoadTools::allow_non_strict`] offers the tool to that provider
+//! without strict mode, with the server's own schema. Formats (`"format": "uri"`) are not validated here; the server validates them.
 //!
 //! # Precision and order of values
 //!
@@ -199,14 +199,15 @@ impl McpTools {
         self.judge();
     }
 
-    /// Returns whether the server has reported a changed list that has not been read yet.
+    /// Returns whether the server may have changed its list since the list was last read: it has reported a change, or the
+    /// subscription to changes was interrupted.
     ///
     /// Always false unless the connection is an [`McpClient`].
     pub async fn is_stale(&self) -> bool {
         self.live.is_stale().await
     }
 
-    /// Waits until the server reports a changed list. Waits forever if the connection receives no notifications.
+    /// Waits until [`is_stale`](Self::is_stale) returns true. Waits forever if the connection receives no notifications.
     pub async fn changed(&self) {
         let Some(ears) = &self.live.link.ears else {
             return std::future::pending().await;

@@ -1,4 +1,4 @@
-//! Contracts of tools in a lock file, and the changes between two lock files with the callers that each change breaks.
+//! Contracts of tools in a lock file, and the changes between two lock files with the effect of each change on callers.
 //!
 //! `cargo tool lock` writes the file and `cargo tool diff` prints the changes. The caller chooses the format of the file: the types implement serde's
 //! traits.

@@ -414,7 +414,7 @@ pub enum Tagging {
         /// The key that contains the content of the variant.
         content: &'static str,
     },
-    /// Only the contents distinguish the variants; the macros check that no value fits two variants.
+    /// Only the contents distinguish the variants; the macros check that no value matches two variants.
     Untagged,
 }
 

@@ -168,8 +168,8 @@ impl ChatServer {
         self.token.as_deref()
     }
 
-    /// Returns the routes, for a host with its own HTTP server: `/chat/{thread}` and the routes below it. Mount them separately from those of the
-    /// admin API, because their callers are the users of the host and not its operators.
+    /// Returns the routes, for a host with its own HTTP server: `/chat/{thread}` and the routes below it. Mount them separately from the routes
+    /// of the admin API, because their callers are the users of the host and not its operators.
     ///
     /// Every request is authenticated, also for paths that do not exist.
     pub fn routes(&self) -> Router {

@@ -1,8 +1,9 @@
 //! The admin API of a tool host over HTTP, as axum routes that a host mounts or serves.
 //!
-//! Operators read the catalogue and the audit, answer approvals, cancel runs, settle effects with an unknown outcome, set kill switches, create,
-//! disable and delete [stored tools](tool_core::stored), correct and delete memories, documents, plans, scheduled tasks and rooms, and read and replace the policy. The API uses the stores of the host, so the server and
-//! the tools may run in different processes; only the policy belongs to the process of the server.
+//! Its callers read the catalogue and the audit, answer approvals, cancel runs and plans, settle effects with an unknown outcome, set kill switches,
+//! create, disable and delete [stored tools](tool_core::stored), correct memories, delete memories, documents, scheduled tasks and rooms,
+//! and read and replace the policy. The API uses the stores of the host, so the server and the tools may run in different processes; only the
+//! policy belongs to the process of the server.
 //!
 //! ```no_run
 //! use tool_core::store::MemoryStore;

@@ -230,7 +230,7 @@ impl Problem {
 }
 
 impl Problem {
-    /// Creates the problem for values that are missing in the body although the body fits its schema.
+    /// Creates the problem for values that are missing in the body although the body matches its schema.
     pub(crate) fn incomplete(detail: impl Into<String>, errors: Vec<InputError>) -> Self {
         let mut problem = Self::new(Kind::BadRequest, detail);
         problem.errors = errors;

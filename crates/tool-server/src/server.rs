@@ -85,8 +85,8 @@ impl AdminServerBuilder {
         self
     }
 
-    /// Adds the vault of the host. The API uses it to seal secrets and variables, to list the declared secrets, and to rotate keys. It must be a
-    /// vault of the store of the server, which stores the sealed values. Names are listed without a vault as well.
+    /// Adds the vault of the host. The API uses it to seal secrets and variables, to list the declared secrets, and to rotate keys. The vault must
+    /// use the store of the server, because this store contains the sealed values. Names are listed without a vault as well.
     pub fn vault(mut self, vault: &Vault) -> Self {
         self.vault = Some(vault.clone());
         self
@@ -104,7 +104,7 @@ impl AdminServerBuilder {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let (sender, supplied) = std::sync::mpsc::channel::<VariableRequest>();
     /// let server = AdminServer::builder(MemoryStore::default()).on_variables_supplied(move |request| {
-    ///     // A receiver that is gone starts no sub-agents.
+    ///     // Sending fails if the receiver was dropped; then no sub-agent is started.
     ///     let _ = sender.send(request.clone());
     /// });
     /// # drop((server.build()?, supplied));
@@ -232,8 +232,8 @@ impl AdminServer {
             .with_state(Arc::clone(&self.inner))
     }
 
-    /// Ends the streams of events, also those of later requests. Call it when your own HTTP server shuts down, because a graceful shutdown waits for
-    /// the end of every response; [`serve_until`](Self::serve_until) calls this function itself.
+    /// Ends the streams of events, including the streams of later requests. Call it when your own HTTP server shuts down, because a graceful
+    /// shutdown waits for the end of every response; [`serve_until`](Self::serve_until) calls this function itself.
     pub fn end_streams(&self) {
         self.inner.ending.cancel();
     }

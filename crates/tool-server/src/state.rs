@@ -67,7 +67,7 @@ pub(crate) struct Inner {
     pub(crate) vault: Option<Vault>,
     pub(crate) supplied: Option<Box<Supplied>>,
     pub(crate) entry: Entry,
-    /// Is cancelled when the server shuts down, which would otherwise wait for the streams of events.
+    /// Is cancelled when the server shuts down, because the shutdown would otherwise wait for the streams of events.
     pub(crate) ending: CancellationToken,
 }
 

@@ -36,7 +36,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
 struct Block {
     index: u64,
     whole: bool,
-    /// The block as it began. Of the pieces streamed after it, only those of a compaction block are added.
+    /// The block as it began. Streamed pieces are added to it only for a compaction block.
     raw: Box<RawValue>,
     kind: Kind,
 }
@@ -101,7 +101,7 @@ impl Counts {
         };
         let mut apart = Usage::default();
         for iteration in iterations.iter().filter_map(|node| node.object().ok()) {
-            // Runs of type `message` are in the counts at the top level; those that compact the context or ask a different model for advice are not.
+            // The counts at the top level include all other runs, but not the runs that compact the context or ask a different model for advice.
             let kind = iteration.get("type").and_then(|kind| kind.text().ok());
             if matches!(kind.as_deref(), Some("compaction" | "advisor_message")) {
                 apart += Iteration::of(&iteration).usage();

@@ -11,7 +11,7 @@ use super::{OfferError, Provider};
 pub(super) enum Fit {
     /// The provider accepts the tools as they are.
     Whole,
-    /// The provider accepts the tools if the named tools are also sent without `strict`, which the host allows for each of them.
+    /// The provider accepts the tools if the named tools are also sent without `strict`. The host allows this for each of them.
     Without(Vec<String>),
     /// The provider does not accept the tools.
     Not(OfferError),

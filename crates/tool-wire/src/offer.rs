@@ -108,7 +108,7 @@ impl Offer {
         &self.tools
     }
 
-    /// Returns the tools that are not offered, because their `providers(…)` excludes the provider.
+    /// Returns the names of the tools that are not offered, because their `providers(…)` excludes the provider.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }
@@ -215,7 +215,7 @@ impl Offer {
         })
     }
 
-    /// Returns the tools of the list that are sent as non-strict. The provider does not enforce their schemas.
+    /// Returns the names of the tools in the list that are sent as non-strict. The provider does not enforce their schemas.
     pub fn non_strict(&self) -> impl Iterator<Item = &str> {
         let loose = self.listed.iter().filter(|tool| !tool.strict);
         loose.map(Listed::name)
@@ -237,7 +237,7 @@ impl Offer {
         self.keeps
     }
 
-    /// Returns the tools in the list that the turn may not use. A call of such a tool is refused.
+    /// Returns the names of the tools in the list that the turn may not use. A call of such a tool is refused.
     pub fn withdrawn(&self) -> impl Iterator<Item = &str> {
         let withdrawn = self.listed.iter().filter(|tool| !tool.open);
         withdrawn.map(Listed::name)

@@ -5,9 +5,9 @@
 pub(super) struct Sse {
     line: Vec<u8>,
     data: Option<String>,
-    /// Whether the last byte was a carriage return, which a line feed may follow.
+    /// Whether the last byte was a carriage return. A line feed after it belongs to the same line ending.
     returned: bool,
-    /// Whether the first line was read, which may start with a byte order mark.
+    /// Whether the first line was read. Only the first line may start with a byte order mark.
     begun: bool,
     /// Lines that do not belong to any event, up to a limit.
     foreign: String,

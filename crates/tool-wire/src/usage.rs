@@ -1,6 +1,6 @@
 //! Sums of token counts, for providers whose count of the input excludes cached tokens.
 
-/// Returns the tokens of the whole input: those outside of the cache, those that were read from it and those that were written to it.
+/// Returns the tokens of the whole input: the tokens that no cache contains, the tokens read from a cache, and the tokens written to a cache.
 pub(super) fn whole_input(fresh: Option<u64>, read: Option<u64>, written: Option<u64>) -> u64 {
     let counts = [fresh, read, written].into_iter().flatten();
     counts.fold(0, u64::saturating_add)

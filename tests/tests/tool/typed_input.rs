@@ -46,7 +46,7 @@ fn wrong_keys_are_reported_with_their_path() {
     for (text, wanted) in [
         (
             r#"{"plain":1}"#,
-            "the value does not fit its schema: /required: expected a whole number",
+            "the value does not match its schema: /required: expected a whole number",
         ),
         (
             r#"{"required":1,"required":2}"#,

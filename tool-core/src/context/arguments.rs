@@ -43,6 +43,6 @@ pub(crate) fn unfit() -> ToolError {
     ToolError::invalid_arguments(vec![Issue {
         pointer: String::new(),
         expected: "arguments that the tool accepts".to_owned(),
-        found: "arguments that do not fit".to_owned(),
+        found: "arguments that do not match".to_owned(),
     }])
 }

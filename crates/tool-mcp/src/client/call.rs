@@ -56,7 +56,7 @@ impl Live {
         }
     }
 
-    /// Returns the number of list changes that the server has reported, or 0 if the connection receives no notifications.
+    /// Returns the number of changes and possible changes of the list so far, or 0 if the connection receives no notifications.
     pub(crate) fn changes(&self) -> u64 {
         self.link
             .ears
@@ -69,7 +69,7 @@ impl Live {
         self.since.lock().await.seen
     }
 
-    /// Returns whether the server has reported a change and the list has not been read since.
+    /// Returns whether the list has changed, or may have changed, since it was last read.
     pub(crate) async fn is_stale(&self) -> bool {
         self.since.lock().await.seen < self.changes()
     }
@@ -93,7 +93,7 @@ impl Live {
         Ok(())
     }
 
-    /// Returns an error if a tool was changed or removed since the snapshot, or if the list cannot be read again.
+    /// Returns an error if the tool was changed or removed since the snapshot, or if the list cannot be read again.
     async fn stands(&self, remote: &str) -> Result<(), ToolError> {
         let mut since = self.since.lock().await;
         if since.seen < self.changes() {

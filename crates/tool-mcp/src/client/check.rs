@@ -32,7 +32,7 @@ const MOST_STEPS: u64 = 4_000_000;
 /// Stack size of the thread that recurses into a schema; only the pages that are used are allocated.
 const STACK: usize = 64 << 20;
 
-/// Maximum product of the depths of a value and its schema for a validation on the caller's stack.
+/// Maximum product of a value's depth and [`Graph::depth`] for a validation on the caller's stack.
 const SHALLOW: usize = 200;
 
 /// Memory limit of a pattern's automaton in bytes.

@@ -62,7 +62,7 @@ impl McpClient {
 }
 
 impl<S: Service<RoleClient>> McpClient<S> {
-    /// Connects with the host's own client handler and an explicit lifecycle.
+    /// Connects with the host's own client handler, which answers questions of the server. `lifecycle` selects the protocol versions.
     pub async fn connect_with<T, E, A>(
         handler: S,
         transport: T,
@@ -120,8 +120,8 @@ const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum pause before a failed subscription to changes is retried.
 const MOST_PAUSE: Duration = Duration::from_mins(1);
 
-/// Subscribes to changes of a 2026-07-28 server, which sends them only to subscribers,
-/// and renews the subscription as long as the connection is open.
+/// Subscribes to changes of the tool list, because a server of the 2026-07-28 protocol notifies only subscribers.
+/// Renews the subscription as long as the connection is open.
 async fn listen(peer: &Peer<RoleClient>, ears: &NotificationObserver) {
     let tells = peer.peer_info().is_some_and(|info| {
         let tools = info.capabilities.tools.as_ref();

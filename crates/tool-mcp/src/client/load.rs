@@ -129,7 +129,8 @@ impl LoadTools {
         self
     }
 
-    /// Declares that a tool only reads, regardless of the server's hints. `remote` is the server's name of the tool.
+    /// Declares that a tool only reads, regardless of the server's hints. It may still read beyond its server. `remote` is the server's name of the
+    /// tool.
     pub fn read_only(mut self, remote: impl Into<String>) -> Self {
         self.options.read_only.insert(remote.into());
         self
@@ -167,12 +168,13 @@ impl LoadTools {
         self
     }
 
-    /// Accepts tools whose texts are too long or contain hidden characters: characters that are [not shown](tool_core::hidden) are
-    /// removed from titles, descriptions, defaults and examples, and texts longer than [`MOST_TEXT`](super::MOST_TEXT) are cut. Without
-    /// this option these tools are refused. [`McpTools::report`] lists the removed parts, and the lock shows them as `\u{…}`.
+    /// Accepts tools whose texts are too long or contain hidden characters: in titles, descriptions, defaults and examples, characters
+    /// that are [not shown](tool_core::hidden) are removed, and long texts are cut to [`MOST_TEXT`](super::MOST_TEXT) bytes, titles of
+    /// tools to 256 bytes. Without this option these tools are refused. [`McpTools::report`] lists the removed parts, and the lock shows them as
+    /// `\u{…}`.
     ///
     /// Names of tools and parameters, and values that a model has to repeat, are not changed: a tool with hidden
-    /// characters there is refused in any case.
+    /// characters or long texts there is refused in any case.
     pub fn remove_hidden_text(mut self) -> Self {
         self.options.remove_hidden_text = true;
         self

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_mapped_by_one_rule() {
+    fn invalid_names_are_mapped_by_one_rule() {
         assert_eq!(wire(mapped(None, "a.b/c")).as_deref(), Some("a_b_c"));
         assert_eq!(wire(mapped(None, "1st")).as_deref(), Some("t_1st"));
         assert_eq!(wire(mapped(None, "größe")).as_deref(), Some("gr__e"));

@@ -32,7 +32,7 @@ pub(crate) struct NotificationObserver(Arc<ObservedState>);
 struct ObservedState {
     calls: Mutex<Calls>,
     next: AtomicU64,
-    /// The number of changes of the tool list.
+    /// The number of changes and possible changes of the tool list.
     changes: watch::Sender<u64>,
 }
 
@@ -69,7 +69,7 @@ impl NotificationObserver {
         }
     }
 
-    /// Returns the number of changes of the tool list so far.
+    /// Returns the number of changes and possible changes of the tool list so far.
     pub(crate) fn changes(&self) -> u64 {
         *self.0.changes.borrow()
     }

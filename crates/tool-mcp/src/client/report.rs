@@ -34,7 +34,7 @@ impl McpReport {
     }
 }
 
-/// Prints one line for each tool that was refused, left out or offered without strict mode.
+/// Prints one line for each tool, and below it an indented line for each reason, change and note.
 impl fmt::Display for McpReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|tool| tool.fmt(f))

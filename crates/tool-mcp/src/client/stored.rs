@@ -37,16 +37,17 @@ const MOST_NAMES: usize = 20;
 
 /// Runs functions of the kind `mcp`: tools of other MCP servers, which the host has registered under names.
 ///
-/// The host decides which servers exist and how they are reached; an operator only names a server and its tool. [`server`](Self::server) registers a
-/// server for every workspace, and [`server_of`](Self::server_of) for one: the functions of other workspaces cannot name it.
+/// The host decides which servers exist and how they are reached; the author of a function only names a server and its tool.
+/// [`server`](Self::server) registers a server for every workspace. [`server_of`](Self::server_of) registers a server for one workspace: functions of
+/// other workspaces cannot use it.
 ///
 /// # Schemas
 ///
-/// [`StoredTools::edit`](tool_core::stored::StoredTools::edit) compares the schemas of a new version with those of the server's tool: the tool has to
-/// accept all arguments that fit the version, and its outputs have to fit the version if the server declares their schema. The schemas are compared
-/// again before each call, with a list that is read again when the server reports a change, and otherwise once a minute. A tool whose new schemas no
-/// longer fit the version is not called: an operator has to publish a version with the new schemas. [`version_of`](Self::version_of) returns such a
-/// version.
+/// [`StoredTools::edit`](tool_core::stored::StoredTools::edit) compares the schemas of a new version with the schemas of the server's tool. The tool
+/// must accept all arguments that match the version's input schema. If the server declares an output schema, all outputs that match it must match the
+/// version's output schema. The schemas are compared again before each call. For this, the server's list is read again if the server has reported a
+/// change or if the list is older than a minute. If the schemas no longer match, the tool is not called: an author must publish a version with the
+/// new schemas, such as the version that [`version_of`](Self::version_of) returns.
 ///
 /// If a server cannot be reached, the call fails with the error [`Unavailable`](ErrorKind::Unavailable).
 ///
@@ -188,7 +189,7 @@ impl McpRunner {
         self
     }
 
-    /// Returns a version with the schemas of a tool of a server that every workspace may use. A tool without an output schema may return any value.
+    /// Returns a new version with the current schemas of a server's tool. If the tool has no output schema, the version allows any output.
     ///
     /// # Errors
     ///
@@ -388,7 +389,7 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str, some: &str) -> S
     format!("{some} {}", names.join(", "))
 }
 
-/// Returns the differences that may make the tool refuse arguments that fit the version, or return outputs that do not fit it.
+/// Returns the differences that may make the tool refuse arguments that match the version, or return outputs that do not match the version.
 fn mismatches(tool: &Tool, version: &FunctionVersion) -> Vec<ToolFault> {
     let theirs = tool.output_schema.as_ref();
     let theirs = theirs.map(|schema| Value::Object((**schema).clone()).to_string());
@@ -419,7 +420,7 @@ fn mismatches(tool: &Tool, version: &FunctionVersion) -> Vec<ToolFault> {
             ToolFault {
                 pointer: schema.to_owned(),
                 text: format!(
-                    "{place}the schema of the tool on its server differs from that of the version: {}",
+                    "{place}the schema of the tool on its server differs from the schema of the version: {}",
                     shown(&change.text)
                 ),
             }

@@ -107,8 +107,8 @@ fn unasked(why: impl std::fmt::Display) -> ToolError {
     ToolError::of(ErrorKind::Unavailable, "the user could not be asked").operator(why.to_string())
 }
 
-/// Asks the user of a legacy-protocol client to approve a call, or the nested calls that its tool makes, and then runs the call. `cx` contains the
-/// identity of the call.
+/// Asks the user of a legacy-protocol client to approve a call, or the nested calls that its tool makes, and resumes the call after each answer. `cx`
+/// contains the identity of the call.
 pub(crate) async fn approved_live(
     tools: &Toolset,
     call: &ToolCall,

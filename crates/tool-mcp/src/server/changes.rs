@@ -22,7 +22,7 @@ enum Listener {
     Subscription(SubscriptionSink),
 }
 
-/// Guard of a subscription, which is removed from the list when the guard is dropped.
+/// Guard that removes its subscription from the list when it is dropped.
 pub(crate) struct Subscribed {
     listeners: Listeners,
     id: u64,

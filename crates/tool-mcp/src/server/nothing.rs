@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-/// A handler without methods: the response to every method except the methods of tools is "method not found".
+/// A handler without prompts, resources and completions: the response to their methods is "method not found".
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHandler;
 
@@ -16,7 +16,7 @@ fn not_here<T>(method: &'static str) -> Result<T, ErrorData> {
     Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
 }
 
-// By default rmcp answers these methods with empty lists, although the capabilities are not declared.
+// By default rmcp answers these methods with empty results, although the capabilities are not declared.
 impl ServerHandler for NoHandler {
     async fn complete(
         &self,

@@ -222,7 +222,7 @@ async fn malformed_request_has_a_status_and_an_error_object() {
 }
 
 #[tokio::test]
-async fn foreign_hosts_are_refused_and_accept_of_any_type_is_served() {
+async fn foreign_hosts_are_refused_and_wildcard_accept_is_served() {
     let web = Web::of(&server(), HttpOptions::new()).await;
     for headers in [("host", "evil.example"), ("origin", "http://evil.example")] {
         let refused = web.post(&[headers], BIG).await;

@@ -205,7 +205,7 @@ mod tests {
             }
         }
 
-        // B7: a number that fits an `f64` or a 64-bit integer has the same text as in earlier versions.
+        // B7: a number that an `f64` or a 64-bit integer represents has the same text as in earlier versions.
         #[test]
         fn ordinary_numbers_keep_their_stored_text(float in any::<f64>(), whole in any::<i64>()) {
             prop_assume!(float.is_finite());

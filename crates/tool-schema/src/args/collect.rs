@@ -32,7 +32,7 @@ pub(super) fn issues(place: Place<'_>, text: &str) -> Vec<Issue> {
     if sink.left_out > 0 {
         issues.push(Issue {
             pointer: String::new(),
-            expected: "arguments that fit the schema".to_owned(),
+            expected: "arguments that match the schema".to_owned(),
             found: format!("{} more problems", sink.left_out),
         });
     }

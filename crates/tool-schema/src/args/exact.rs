@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn values_without_long_numbers_equal_those_of_serde_json() {
+    fn values_without_long_numbers_equal_the_values_of_serde_json() {
         let deep = format!("{}1e1{}", "[".repeat(100), "]".repeat(100));
         for text in [
             r#"{"a":"1e5 \u0041","b":[null,true,{}],"n":1e1,"a\"":[]}"#,

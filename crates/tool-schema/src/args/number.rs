@@ -221,7 +221,7 @@ pub(super) fn signed((negative, value): (bool, u128)) -> Option<i128> {
     }
 }
 
-/// Returns whether a whole number fits its Rust type.
+/// Returns whether a whole number is in the range of its type.
 #[inline]
 pub(super) fn fits(value: (bool, u128), integer: &Integer) -> bool {
     if value.1 == 0 {

@@ -296,8 +296,8 @@ impl Sink for RepairSink {
     }
 }
 
-/// Adds the readings of a string: the JSON inside of it, a name or a bool in the schema's spelling, a format without white space, or a list that is
-/// split at separators, which is too uncertain to be used.
+/// Adds the readings of a string: the JSON inside of it, a name or a bool in the schema's spelling, a format without white space, or the parts
+/// between separators as a list. The list is too uncertain to be used.
 fn readings_of_text(value: &str, place: Place<'_>, readings: &mut Vec<Reading>) {
     let Some(inside) = inside(value) else {
         return;

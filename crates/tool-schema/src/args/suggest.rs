@@ -7,8 +7,9 @@ const LONGEST: usize = 80;
 
 /// Returns at most `max` candidates that are most similar to a name, best first.
 ///
-/// Case and separators are ignored. The edit distance may be a third of the length of the longer name, or one in a short name. A candidate that
-/// differs more, but contains the name or is contained in it, ranks last; the contained name needs at least four characters.
+/// Case and separators are ignored. The edit distance may be at most a third of the length of the longer name, or one if that name has 2 to 5
+/// characters. A candidate that differs more, but contains the name or is contained in it, ranks last; the contained name needs at least four
+/// characters.
 pub fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,

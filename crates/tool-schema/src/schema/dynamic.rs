@@ -134,7 +134,7 @@ fn refers_to_root(schema: &Value) -> bool {
 ///
 /// # Memory
 ///
-/// The tree is `&'static`, like that of a Rust type, so it is never freed. Each distinct schema text is read once and kept for
+/// The tree is `&'static`, like the tree of a Rust type, so it is never freed. Each distinct schema text is read once and kept for
 /// the lifetime of the process, however often a server sends it. All texts together may take at most [`KEPT_LIMIT`] bytes. Above
 /// this limit, the rule `limit-kept` rejects new texts. So a server that changes its schemas on every call cannot exhaust the
 /// memory.
@@ -221,7 +221,7 @@ impl DynSchema {
         &self.0.notes
     }
 
-    /// Rewrites validated arguments to fit the original schema: removes an optional key with the value null if the original does
+    /// Rewrites validated arguments to match the original schema: removes an optional key with the value null if the original does
     /// not accept null, and adds null for a missing key that the original requires and that accepts null.
     pub fn restore(self, arguments: &mut Value) {
         restore::restore(&self.0.node, arguments);

@@ -76,7 +76,7 @@ const fn boolean(value: bool) -> &'static str {
 
 /// Writes the examples that belong in the description, and returns whether some belong in `input_examples`.
 ///
-/// Anthropic rejects a request whose `input_examples` do not fit the schema. So an example that omits a required argument, or
+/// Anthropic rejects a request whose `input_examples` do not match the schema. So an example that omits a required argument, or
 /// contains null, is written to the description in the Anthropic dialect, too.
 const fn example_prose(out: &mut Out<'_>, spec: &Spec) -> bool {
     let (mut begun, mut formal, mut at) = (0, false, 0);
@@ -123,7 +123,7 @@ const fn example_inputs(out: &mut Out<'_>, spec: &Spec) {
     put!(out, INPUT_EXAMPLES, "]");
 }
 
-/// Returns whether an example, which may omit arguments, also fits the schema of the Anthropic dialect.
+/// Returns whether an example is also valid for the schema of the Anthropic dialect: it omits no required argument and contains no null.
 const fn is_formal(input: &Schema, value: &Json) -> bool {
     let (Kind::Object(fields), Json::Object(entries)) = (&input.kind, value) else {
         return false;

@@ -164,7 +164,8 @@ pub const fn refuse(tool: &str, param: Option<&str>, rule: &Rule, fact: &str) {
     report.tell();
 }
 
-/// Returns the faults of a tool's arguments, for schemas that are read at run time. If some do not fit in the report, the last entry counts them.
+/// Returns the faults of a tool's arguments, for schemas that are read at run time. If the report has no room for some of them, the last entry
+/// counts these.
 pub fn faults(schema: &Schema, providers: Dialects, owner: &str) -> Vec<Fault> {
     let mut report = Report::new();
     let path = Path::owner(owner);

@@ -8,7 +8,7 @@ use super::{STRING, by_serde, format, refused, strict};
 use crate::schema::pattern::Pattern;
 use crate::schema::{Constraints, Format, Kind, Schema, StrictSchema};
 
-/// ISO 8601 durations without calendar units, which have no fixed length that a `SignedDuration` could hold.
+/// Pattern of ISO 8601 durations in hours, minutes and seconds. A `SignedDuration` has no calendar units, because their length is not fixed.
 const SIGNED_DURATION: &Pattern = &Pattern::new(
     r"^-?PT([0-9]{1,9}H([0-9]{1,9}M)?([0-9]{1,9}(\.[0-9]{1,9})?S)?|[0-9]{1,9}M([0-9]{1,9}(\.[0-9]{1,9})?S)?|[0-9]{1,9}(\.[0-9]{1,9})?S)$",
 );

@@ -60,7 +60,7 @@ pub(super) enum Driver {
     Agents(AgentDriver),
 }
 
-/// A run that this process holds.
+/// A begun run, whose lease this process has.
 pub(super) enum Held {
     Model(BegunRun),
     Agents(BegunAgentRun),
@@ -91,7 +91,7 @@ impl Driver {
         }
     }
 
-    /// Returns the stored events of the conversations, if they have any.
+    /// Returns the reader of the stored events; `None` for a model of the host, and if no store of events was set.
     pub(super) fn events(&self) -> Option<&StoredEvents> {
         match self {
             Self::Model(_) => None,

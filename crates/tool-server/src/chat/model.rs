@@ -12,7 +12,7 @@ use super::reply::Reply;
 
 /// The model of a host's chat, which streams its replies.
 ///
-/// One value serves every conversation, so it holds no state of a conversation: the request contains the messages of the thread.
+/// One value serves every conversation, so it must not store the state of a conversation: each request contains the messages of the thread.
 ///
 /// ```
 /// use futures::FutureExt as _;
@@ -22,7 +22,7 @@ use super::reply::Reply;
 /// use tool_server::chat::{ChatModel, ReplySink};
 /// use tool_wire::{Delta, Provider};
 ///
-/// /// Sends the request to a provider; its name and key are those of your account.
+/// /// Sends the request to a provider, with the model's name and the key of your account.
 /// struct Remote;
 ///
 /// impl Remote {

@@ -118,7 +118,7 @@ impl Reply {
         self.written.send_replace(());
     }
 
-    /// Writes the beginning of a step, in which a request is sent to the model.
+    /// Writes the beginning of a step, which is one request to the model.
     pub(super) fn step(&self) {
         self.state().partial = ModelMessage::default();
         self.write(|writer| Ok(writer.step()));
@@ -204,8 +204,8 @@ impl Reply {
         self.written.send_replace(());
     }
 
-    /// Returns the stream from its beginning, until the run ends. With `complete`, it also contains what earlier runs have streamed of the message,
-    /// for a client that has only the user's message.
+    /// Returns the stream from its beginning, until the run ends. With `complete`, it also contains the chunks that earlier runs have streamed for
+    /// the same message, for a client that has only the user's message.
     pub(super) fn read(
         self: &Arc<Self>,
         complete: bool,

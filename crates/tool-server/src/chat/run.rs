@@ -1,4 +1,4 @@
-//! The beginning of a run: what a request stores, and the task that drives the run.
+//! The beginning of a run: the contents that a request stores, and the task that drives the run.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use super::request::Posted;
 use super::{Inner, Room, Shared, of_turn, stored};
 use crate::problem::{Kind, Problem};
 
-/// Begins a run that a separate task drives. Fails if a different run of the conversation is active, or if the request does not fit the conversation.
+/// Begins a run that a separate task drives. Fails if a different run of the conversation is active, if the request has a new message although calls
+/// wait for answers, if it has none although the last message is answered, or if an answer to an approval request is refused.
 pub(super) async fn start(chat: Shared, room: Room, posted: Posted) -> Result<Arc<Reply>, Problem> {
     let mut run = chat.driver.begin(&room.cx).await?;
     match begin(&chat, &room, &posted, &mut run).await {

@@ -122,8 +122,8 @@ impl<D> ChatServerBuilder<D> {
 }
 
 impl ChatServerBuilder<ModelDriver> {
-    /// Sets the tools of a run; none by default. The function is called before each step. Approvals are those of the toolset's
-    /// [gate](tool_core::Gate).
+    /// Sets the tools of a run; none by default. The function is called before each step. The toolset's
+    /// [gate](tool_core::Gate) creates the approval requests.
     pub fn tools(
         mut self,
         tools: impl Fn(&ToolContext) -> Toolset + Send + Sync + 'static,
@@ -140,8 +140,8 @@ impl ChatServerBuilder<ModelDriver> {
 
 impl ChatServerBuilder<AgentDriver> {
     /// Sets the store of the events of the runtime ([`AgentRuntimeBuilder::events`]), from which a client reads the pieces of a step that a different
-    /// process drives. Without this setting, such a client gets each step when the step is complete. The server has its own interval for reading the
-    /// events.
+    /// process drives. Without this setting, such a client gets each step when the step is complete. The server reads the events at the interval of
+    /// [`StoredEvents::poll_every`].
     ///
     /// [`AgentRuntimeBuilder::events`]: tool_agent::runtime::AgentRuntimeBuilder::events
     pub fn events(mut self, events: StoredEvents) -> Self {

@@ -26,7 +26,7 @@ const WHAT: &str = "instance";
 const TOOL: &str = "tool";
 const SKILL: &str = "skill";
 
-/// The path segment for the instance with an empty name, which is the only instance of a workspace that is not divided into instances.
+/// The path segment for the instance with an empty name. A workspace that is not divided into instances has only this instance.
 pub(super) const WORKSPACE: &str = "@workspace";
 
 pub(super) fn routes(all: Routes) -> Routes {

@@ -138,7 +138,7 @@ struct NodeAttempt {
     by: String,
     #[schema(format = DateTime)]
     started_at: String,
-    /// Until when the executor holds the node. If the attempt is still `running` after this time, its process may be dead.
+    /// The time at which the executor's lease of the node expires. If the attempt is still `running` after this time, its process may be dead.
     #[schema(format = DateTime)]
     lease_until: String,
     #[schema(format = DateTime)]

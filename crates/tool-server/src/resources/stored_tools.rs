@@ -360,7 +360,7 @@ struct Filter {
     /// Whether deleted tools are listed: `false` (default), `true` or `only`.
     #[param(schema_with = inclusions, required = false)]
     include_deleted: Option<IncludeDeleted>,
-    /// Only tools of this source. Without it, system tools are listed with those of the workspace.
+    /// Only tools of this source. Without it, the list contains the tools of the workspace and the system tools.
     #[param(schema_with = sources, required = false)]
     source: Option<ToolSource>,
     /// Only tools that are bound to this agent.

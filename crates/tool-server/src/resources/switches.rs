@@ -114,7 +114,7 @@ struct Filter {
 /// The kinds of switches that this resource contains. Enablement rows (`SwitchKind::Enable`) are excluded.
 const KINDS: [SwitchKind; 2] = [SwitchKind::Disable, SwitchKind::Kill];
 
-/// Reads the switches that match a filter, ordered by key: those of the caller's workspace, or those that apply to every workspace.
+/// Reads the switches that match a filter, ordered by key: the switches of the caller's workspace, or the switches that apply to every workspace.
 async fn read(
     admin: &Inner,
     caller: &Caller,

@@ -102,7 +102,7 @@ impl ApprovalResponses {
             }
             answers.part(tool, part, &place)?;
         }
-        // The same condition as `lastAssistantMessageIsCompleteWithApprovalResponses` of the AI SDK, which makes an interface send automatically.
+        // Under the same condition (`lastAssistantMessageIsCompleteWithApprovalResponses` of the AI SDK), an interface sends automatically.
         let responded = |part: &Part| part.state == "approval-responded";
         answers.ready =
             answers.parts.iter().any(responded) && answers.parts.iter().all(Part::is_settled);

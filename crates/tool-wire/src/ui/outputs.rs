@@ -10,7 +10,7 @@ use super::approvals::{last_message, text, wrong};
 /// Reads the results of client tools from the request of an interface, for [`Turns::supply`](tool_core::turn::Turns::supply): the outputs and errors
 /// in the last step of the last message, if that message is the assistant's.
 ///
-/// The body is the one that `useChat` posts (an object with `messages`), or the list of messages itself. An interface sends the results of all tools of
+/// The body is the object with `messages` that `useChat` posts, or the list of messages itself. An interface sends the results of all tools of
 /// the step, so the list also contains results of tools that the host has run. Use only the results of open calls of client tools, as
 /// [`BegunRun::drive`](tool_core::turn::BegunRun::drive) does. Progress (preliminary outputs) and tools that the provider has run are left out.
 ///

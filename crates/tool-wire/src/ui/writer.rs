@@ -45,7 +45,7 @@ pub struct Writer {
 struct Streamed {
     text: bool,
     reasoning: bool,
-    /// Whether the text of a guardrail was shown, which replaces the text of the model.
+    /// Whether the text of a guardrail was shown in place of the text of the model.
     guardrail: bool,
 }
 

@@ -148,7 +148,7 @@ fn no_text_has_base64(provider: Provider, messages: &[Value]) {
 
 // G3: one image, in the form that each provider documents for tool results
 #[tokio::test]
-async fn an_image_reaches_every_provider() {
+async fn image_is_sent_to_every_provider() {
     let url = format!("data:image/png;base64,{PNG}");
     for (provider, expected) in [
         (
@@ -200,7 +200,7 @@ async fn an_image_reaches_every_provider() {
 
 // G3: every kind of file is shown, follows in a user's message, is sent as text, or is named in a line of text
 #[tokio::test]
-async fn every_kind_of_file_reaches_a_provider_or_is_named() {
+async fn every_kind_of_file_is_sent_or_named() {
     for (provider, expected) in [
         (Provider::Chat, &["application/zip"][..]),
         // Responses accepts documents of any type.

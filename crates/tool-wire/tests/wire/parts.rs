@@ -46,7 +46,7 @@ fn sent(provider: Provider, thread: &[Message]) -> (Value, Vec<String>) {
 
 // A14: text, image and file, as base64 and by address, in the form that each provider documents
 #[tokio::test]
-async fn a_users_files_reach_every_provider_in_its_own_form() {
+async fn user_files_are_sent_in_the_form_of_each_provider() {
     let store = MemoryStore::default();
     let turns = Turns::new(store.clone());
     let parts = [

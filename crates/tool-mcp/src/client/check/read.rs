@@ -37,7 +37,7 @@ struct Builder<'a> {
     anchors: HashMap<&'a str, &'a Value>,
 }
 
-/// Reads every subschema that is reachable from `whole`, which becomes the first node.
+/// Reads `whole`, which becomes the first node, and every subschema that is reachable from it.
 pub(super) fn schemas(whole: &Value) -> Result<Schemas, SchemaFault> {
     let mut builder = Builder {
         whole,

@@ -244,7 +244,7 @@ fn issues_contain_pointer_expected_and_found() {
     );
     assert_eq!(
         errors(json!({"collection": "a", "a/b": "x", "parent": 7})),
-        "/parent: a value that fits one of the 2 schemas listed here / 7"
+        "/parent: a value that matches one of the 2 alternatives of the schema / 7"
     );
     assert_eq!(
         errors(json!({"collection": "a", "a/b": "x", "more": {"k": 1}})),

@@ -56,12 +56,12 @@ pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: 
                 return;
             }
             format!(
-                "a value that fits one of the {} schemas listed here",
+                "a value that matches one of the {} alternatives of the schema",
                 context.len()
             )
         }
         Kind::OneOfMultipleValid { .. } => {
-            "a value that fits exactly one of the schemas listed here".to_owned()
+            "a value that matches exactly one of the alternatives of the schema".to_owned()
         }
         Kind::PropertyNames { error } => {
             format!(
@@ -92,16 +92,16 @@ pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: 
         Kind::MaxItems { limit } => format!("a list of at most {limit} items"),
         Kind::AdditionalItems { limit } => format!("a list of at most {limit} items"),
         Kind::UnevaluatedItems { .. } => {
-            "a list without the items that the schema does not name".to_owned()
+            "a list without items that the schema does not describe".to_owned()
         }
         Kind::MinProperties { limit } => format!("an object of at least {limit} keys"),
         Kind::MaxProperties { limit } => format!("an object of at most {limit} keys"),
         Kind::Pattern { pattern } => format!("text that matches `{}`", cut(pattern, 120)),
         Kind::UniqueItems => "a list of unique items".to_owned(),
-        Kind::Contains => "a list with an item that fits the schema in `contains`".to_owned(),
+        Kind::Contains => "a list with an item that matches the schema in `contains`".to_owned(),
         Kind::FalseSchema => "no value, because the schema is `false`".to_owned(),
         Kind::Not { schema } => format!(
-            "a value that does not fit {}",
+            "a value that does not match {}",
             cut(&schema.to_string(), LISTED)
         ),
         _ => format!(

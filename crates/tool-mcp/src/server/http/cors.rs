@@ -11,7 +11,7 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// Time for which a browser may cache the response to a preflight request; browsers limit this to two hours.
+/// Time for which a browser may cache the response to a preflight request; Chrome allows at most two hours.
 const KEPT: Duration = Duration::from_hours(2);
 
 /// Adds CORS headers for the origins that the guard trusts. A preflight request contains no token, so this layer responds to it.

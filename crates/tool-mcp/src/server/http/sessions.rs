@@ -10,8 +10,8 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 pub(super) struct Owners(Mutex<HashMap<String, Option<String>>>);
 
 impl Owners {
-    /// Records the owner of a new session. Entries of ended sessions are removed once they clearly outnumber the entries of
-    /// open sessions, so that the cost of a new session does not depend on the number of open sessions.
+    /// Records the owner of a new session. Entries of ended sessions are removed once there are more than twice as many entries
+    /// as open sessions, plus 64, so that the average cost of a new session does not depend on the number of open sessions.
     pub(super) async fn note(
         &self,
         sessions: &LocalSessionManager,

@@ -182,6 +182,6 @@ async fn certificates_of_the_endpoint_are_verified() {
     assert_eq!(
         listed(&served(&server(), other).await).await,
         503,
-        "the certificate names another host"
+        "the certificate names a different host"
     );
 }

@@ -228,7 +228,7 @@ async fn kid_is_only_compared_with_the_keys_of_the_issuer() {
 }
 
 #[tokio::test]
-async fn token_without_kid_needs_exactly_one_key_that_fits() {
+async fn token_without_kid_needs_exactly_one_matching_key() {
     let p256 = Signer::p256("p256");
     let setup = Setup::of(&[&RSA, &p256]).await;
     // With one key for each algorithm, the algorithm decides.

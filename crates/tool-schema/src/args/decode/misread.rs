@@ -15,7 +15,7 @@ pub struct Misread(Issue);
 impl Misread {
     /// Creates the error for a value that was not read from text.
     pub fn whole(error: &Error) -> Self {
-        let found = "arguments that do not fit".to_owned();
+        let found = "arguments that do not match".to_owned();
         Self(issue(String::new(), error, found))
     }
 

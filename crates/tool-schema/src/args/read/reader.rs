@@ -1,4 +1,4 @@
-//! Reader of typed values: a walk by the schema nodes of the values, which stops at the first fault.
+//! Reader of typed values, which walks the text by the values' schema nodes and stops at the first fault.
 
 use std::borrow::Cow;
 

@@ -23,7 +23,7 @@ where
         Ok(read) => return Ok(read.value),
         Err(unread) => unread.issues,
     };
-    let mut told = String::from("the value does not fit its schema");
+    let mut told = String::from("the value does not match its schema");
     for (number, issue) in issues.iter().enumerate() {
         let place = if issue.pointer.is_empty() {
             "the value"

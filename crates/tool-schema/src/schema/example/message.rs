@@ -1,4 +1,4 @@
-//! Messages about values that do not fit: "expected …, found …".
+//! Messages about values that do not match their schema: "expected …, found …".
 
 use super::Proof;
 use crate::schema::rules::{Path, Report, Rule};
@@ -8,7 +8,7 @@ use crate::schema::{Constraints, Field, Json, Kind, Schema};
 const MOST_CHOICES: usize = 12;
 
 impl Proof<'_> {
-    /// Begins a line of the report. Returns `false` if the line does not fit, or if `quiet` is set, so that only the failure is
+    /// Begins a line of the report. Returns `false` if the report has no room for the line, or if `quiet` is set, so that only the failure is
     /// recorded.
     const fn begin(&mut self, path: &Path<'_>) -> bool {
         self.failed = true;

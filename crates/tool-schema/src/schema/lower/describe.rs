@@ -1,4 +1,5 @@
-//! The `description` of a node: its documentation, then the constraints for which a dialect has no keyword, then the documentation of enum values.
+//! The `description` of a node: its documentation, the constraints and the default for which a dialect has no keyword, and the documentation of enum
+//! values.
 
 use crate::schema::lower::masks::{self, ALL};
 use crate::schema::lower::{Peeled, bounds};

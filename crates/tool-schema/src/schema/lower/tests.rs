@@ -752,7 +752,7 @@ const LENS: [usize; Dialect::COUNT] = measure(Search::SPEC);
 
 // S1-63: the label and input of an example are in the description, in definitions made at compile time and at run time
 #[test]
-fn compiled_definitions_equal_those_built_at_run_time() {
+fn compiled_definitions_equal_definitions_built_at_run_time() {
     let made = *Render::<Search, { total(&LENS) }>::LOWERED;
     for (dialect, lowered) in Dialect::ALL.into_iter().zip(made) {
         assert_eq!(lowered.definition, definition_text(Search::SPEC, dialect));
@@ -795,7 +795,7 @@ fn compiled_definitions_equal_those_built_at_run_time() {
 
 // A tool whose schema is read at run time has the same definition as a tool of `#[tool]`.
 #[test]
-fn definition_around_a_schema_text_equals_that_of_the_tree() {
+fn definition_around_a_schema_text_equals_the_definition_of_the_tree() {
     let spec = Spec {
         title: None,
         examples: &[],

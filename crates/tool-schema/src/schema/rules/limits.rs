@@ -343,8 +343,8 @@ pub const fn check_toolset(tools: &[&Spec]) {
     report.tell();
 }
 
-/// Returns the faults of tools that are sent together in one request, for sets that are chosen at run time. If some do not fit in the report, the
-/// last entry counts them.
+/// Returns the faults of tools that are sent together in one request, for sets that are chosen at run time. If the report has no room for
+/// some of them, the last entry counts these.
 pub fn toolset_faults(tools: &[&Spec]) -> Vec<super::Fault> {
     let mut report = Report::new();
     toolset(&mut report, tools);

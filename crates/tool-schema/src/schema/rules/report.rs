@@ -153,7 +153,8 @@ impl Report {
         }
     }
 
-    /// Panics with the faults, if there are any, and the number of those that did not fit; in const evaluation this is a compile error.
+    /// Panics with the text of the faults, if there are any, and the number of faults that are not in the text; in const evaluation this is a compile
+    /// error.
     #[track_caller]
     #[allow(clippy::panic, clippy::manual_assert, reason = "a compile error")]
     pub(crate) const fn tell(&mut self) {
@@ -176,7 +177,7 @@ impl Report {
         }
     }
 
-    /// Returns the faults as a list. If some did not fit, the last entry counts them.
+    /// Returns the faults as a list. If some are not in the text, the last entry counts them.
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let text =
             |from: usize, to: usize| String::from_utf8_lossy(&self.bytes[from..to]).into_owned();
@@ -241,7 +242,7 @@ impl Report {
     /// Begins a line: "`path`: [rule] ". Returns `false` if the report has no room for a further line.
     pub(crate) const fn begin(&mut self, path: &Path<'_>, rule: &'static str) -> bool {
         self.count += 1;
-        // After a fault that did not fit, later faults are only counted.
+        // After the first fault without room in the text, faults are only counted.
         if self.told == MOST_FAULTS || self.told + 1 < self.count {
             if self.untold.is_empty() {
                 self.untold = rule;
@@ -267,7 +268,7 @@ impl Report {
         true
     }
 
-    /// Ends a line. A line that did not fit is removed, unless it is the only line.
+    /// Ends a line. A line that was cut off is removed, unless it is the only line.
     pub(crate) const fn end(&mut self) {
         if self.len < self.most || self.told == 0 {
             self.marks[self.told].end = self.len;

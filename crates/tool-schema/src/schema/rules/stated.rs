@@ -6,8 +6,9 @@ use crate::schema::{
 };
 use tool_rules::Rule;
 
-/// Checks that a type can read every value that its stated schema accepts from a model, or that the type writes values of the stated schema. `own` is
-/// the schema of the type itself; a type without a schema is not checked. `field` is empty for a type as a whole.
+/// Checks the schema that is stated for a type: with `reads`, that the type can read every value that the stated schema accepts, otherwise that the
+/// type writes values of the stated schema. `own` is the schema of the type itself; a type without a schema is not checked. `field` is empty for a
+/// type as a whole.
 ///
 /// Only provable contradictions are faults, because a user's type may read more values than its own schema accepts.
 #[track_caller]

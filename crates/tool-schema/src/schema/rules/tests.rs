@@ -381,7 +381,7 @@ fn untagged_variants_are_disjoint_or_refused() {
     assert_eq!(pair(strings(["a"]), strings(["b"])), 0);
     assert_eq!(pair(strings(["a"]), strings(["b", "a"])), 1);
     assert_eq!(pair(list(STRING), list(I64)), 1);
-    // `{x}` fits both `{x}` and `{x, y?}`.
+    // The value `{x}` matches both `{x}` and `{x, y?}`.
     let x = object([field("x", STRING)]);
     assert_eq!(
         pair(
@@ -419,7 +419,7 @@ fn untagged_variants_are_disjoint_or_refused() {
 }
 
 #[test]
-fn bounds_that_do_not_fit_their_type_are_refused() {
+fn bounds_that_do_not_match_their_type_are_refused() {
     let whole = |value: i128| {
         let text = match value {
             256 => "256",

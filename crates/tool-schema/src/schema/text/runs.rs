@@ -56,7 +56,7 @@ impl Run {
 ///
 /// # Panics
 ///
-/// If the text does not fit.
+/// If `into` is too short for the text.
 pub(in crate::schema) const fn pick(
     dialect: u8,
     written: &[u8],

@@ -174,7 +174,7 @@ impl Reader<'_> {
                 .filter(|default| **default != Doc::Null)
             {
                 Some(value) if !nullable && fits(&node, value) => default = Some(value.clone()),
-                // Null has its own meaning here, or the default does not fit, so the default is only stated in the description.
+                // Null has its own meaning here, or the default does not match, so the default is only stated in the description.
                 Some(value) => {
                     let gap = if description.is_empty() { "" } else { " " };
                     description = format!("{description}{gap}Default: {}.", value.text());
@@ -238,7 +238,7 @@ fn guessed(doc: &Doc) -> Vec<&'static str> {
         .collect()
 }
 
-/// Returns whether a default fits the node. The guard inserts such a default if a model omits the property.
+/// Returns whether a default has the type of the node. The guard inserts such a default if a model omits the property.
 fn fits(node: &Node, value: &Doc) -> bool {
     match (&node.inner().kind, value) {
         (Owned::Any, _) => true,
