@@ -20,7 +20,7 @@ pub fn sha256(parts: &[&str]) -> String {
     hex(&hash.finalize())
 }
 
-/// Writes bytes as lower-case hexadecimal digits.
+/// Returns the lower-case hexadecimal digits of bytes.
 #[cfg(feature = "host")]
 pub fn hex(bytes: &[u8]) -> String {
     let mut digits = vec![0; bytes.len() * 2];

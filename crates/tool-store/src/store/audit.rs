@@ -29,7 +29,7 @@ pub struct AuditRow {
     pub runtime_user: Option<String>,
     /// The agent that made the call.
     pub agent: Option<String>,
-    /// The session of the call.
+    /// The id of the session in the context of the call.
     pub session: Option<String>,
     /// The tool's name, as the model wrote it.
     pub tool: String,

@@ -452,7 +452,7 @@ impl RunRow {
 /// # }
 /// ```
 pub trait ChangeStore: Send + Sync + 'static {
-    /// Makes the change and writes the audit row, which [`Changed::complete`] has completed, in one transaction. The transaction also stores the
+    /// Makes the change, completes the audit row with [`Changed::complete`] and writes it, in one transaction. The transaction also stores the
     /// response under the idempotency key, if the request has a key.
     ///
     /// If the key is stored and has not expired at [`RequestKey::at`], the method changes nothing and returns the response of

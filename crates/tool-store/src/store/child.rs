@@ -61,8 +61,8 @@ pub struct ChildRow {
     pub thread: ThreadId,
     /// The thread that started it, in the same workspace.
     pub parent: ThreadId,
-    /// The agent of the parent that started the thread; empty if the host started it. Its settings apply to the thread, even after the parent made a
-    /// handoff to a different agent.
+    /// The agent of the parent that started the thread; empty if the host started it. The settings of this agent apply to the thread, even after
+    /// the parent made a handoff to a different agent.
     pub caller: String,
     /// The call of the parent that began the current session; `None` if no call did.
     pub call: Option<CallPlace>,
@@ -74,7 +74,7 @@ pub struct ChildRow {
     pub kind: ChildKind,
     /// The name of the agent or of the prompt.
     pub agent: String,
-    /// The name for people that the model gave the sub-agent. It is stored in clear text, also by a store that seals messages.
+    /// The display name that the model gave the sub-agent. It is stored in clear text, also by a store that seals messages.
     pub name: Option<String>,
     /// The depth of the parent plus 1. A thread without a parent has the depth 0.
     pub depth: u32,
@@ -280,7 +280,7 @@ pub enum ChildOpened {
 /// The sender of a message for a child thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChildSender {
-    /// Identifies the call that sends the message: a second message with a key of the current session is not stored.
+    /// Identifies the call that sends the message. A message is not stored if the current session has a message with the same key.
     pub key: Option<String>,
     /// The call, if the sender is a call of the parent.
     pub call: Option<CallPlace>,

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{StoreError, StoreFuture, Timestamp, Workspace, words};
 
-/// How long a deleted tool is kept. The tier of the workspace is copied into the tool when it is deleted, so a later change of the workspace
-/// does not change when the tool is removed.
+/// How long a deleted tool is kept. The deletion copies the tier of the workspace into the tool, so a later change of the workspace does not change
+/// when the tool is removed.
 ///
 /// ```
 /// use tool_store::{RetentionTier, Timestamp};
@@ -219,7 +219,7 @@ impl Member {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Editor {
-    /// The program of the host, which owns the system tools and system functions. Use it only in code that no request reaches.
+    /// The program of the host, which owns the system tools and system functions. Never use it for the request of a user.
     System,
     /// A member of a workspace.
     Member {

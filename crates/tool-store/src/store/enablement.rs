@@ -250,14 +250,14 @@ impl SkillChange {
 pub struct ChangedInstances {
     /// The current version, which increases with each change of rows, pins or instances.
     pub version: u64,
-    /// Whether any instance may have changed, so that `instances` is not complete.
+    /// Whether every instance may have changed. If so, `instances` is empty, and the reader has to read the rows of all instances again.
     pub is_all: bool,
     /// The instances that have changed, in no particular order.
     pub instances: Vec<InstanceId>,
 }
 
 impl ChangedInstances {
-    /// The largest number of instances that a store lists. If more have changed, `is_all` is set.
+    /// The maximum number of instances in a result. If more have changed, [`is_all`](Self::is_all) is set.
     pub const MOST: usize = 1_000;
 
     /// Creates the result of [`EnablementStore::changed_since`].
@@ -504,7 +504,8 @@ pub trait EnablementStore: Catalogue {
     /// - Rows are added for each global tool in every instance, and for each tool that a pinned skill of an instance requires.
     fn reconcile(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, SyncReport>;
 
-    /// Adds an instance, with a row for each global tool. Returns false if it exists. Writing the first row of an instance also adds it.
+    /// Adds an instance, with a row for each global tool. Returns false if it exists. [`enable`](Self::enable) and
+    /// [`enable_skill`](Self::enable_skill) also add a missing instance.
     fn add_instance<'a>(&'a self, instance: &'a InstanceId, at: Timestamp)
     -> StoreFuture<'a, bool>;
 
@@ -571,8 +572,9 @@ pub trait EnablementStore: Catalogue {
         most: u32,
     ) -> StoreFuture<'a, Vec<InstanceId>>;
 
-    /// Returns the instances that were added, or whose rows or pins have changed, after a version. If an instance was removed, the result states that
-    /// any instance may have changed. The result includes every change that ended before the call began, including changes by other processes.
+    /// Returns the instances that were added, or whose rows or pins have changed, after a version. If an instance was removed,
+    /// [`is_all`](ChangedInstances::is_all) is set. The result includes every change that ended before the call began, including changes by other
+    /// processes.
     fn changed_since(&self, version: u64) -> StoreFuture<'_, ChangedInstances>;
 
     /// Completes when the store detects that [`ChangedInstances::version`] is greater than `version`, for example by a notification of the database.

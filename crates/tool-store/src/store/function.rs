@@ -222,7 +222,7 @@ pub struct FunctionUpdate {
 
 impl FunctionUpdate {
     /// Returns the changed row. Fails in the same cases as [`NewFunction::decide`], with `Missing` for a function of a different workspace, and with
-    /// `Forbidden` for a system function.
+    /// `Forbidden` if a member changes a system function.
     pub fn decide(
         self,
         editor: &Editor,
@@ -288,8 +288,8 @@ impl Function {
     }
 
     /// Checks whether the function may be removed. `tools` is the number of tools that run it, including deleted tools that are still kept. Fails
-    /// with `Missing` for a function of a different workspace, with `Forbidden` for a system function and if the role of the editor is too low, and
-    /// with `Conflict` if `tools` is not 0.
+    /// with `Missing` for a function of a different workspace, with `Forbidden` if a member removes a system function or if the role of the editor is
+    /// too low, and with `Conflict` if `tools` is not 0.
     pub fn check_removal(&self, editor: &Editor, tools: u64) -> Result<(), StoreError> {
         editor.check_owner(self.workspace.as_ref(), &self.what())?;
         editor.require(MemberRole::Author, "delete a function")?;
@@ -303,9 +303,9 @@ impl Function {
         Ok(())
     }
 
-    /// Makes a version the default. Fails with `Missing` for a function of a different workspace, with `Forbidden` for a system function and if the
-    /// role of the editor is too low, and with `Conflict` if the version belongs to a different function. If the function has stated effects, only an
-    /// admin may publish.
+    /// Makes a version the default. Fails with `Missing` for a function of a different workspace, with `Forbidden` if a member changes a system
+    /// function or if the role of the editor is too low, and with `Conflict` if the version belongs to a different function. If the function has
+    /// stated effects, only an admin may publish.
     pub fn publish(
         &self,
         editor: &Editor,

@@ -21,14 +21,14 @@ pub use write::{DocumentWrite, DocumentWriteMode, DocumentWritten};
 
 /// A store of documents that a search finds by their words, and by embeddings if the host computes them.
 ///
-/// A write stores the content and marks the document for the index. A worker claims the document for the length of a lease, splits its text into
+/// A write stores the content and marks the document for indexing. A worker claims the document for the length of a lease, splits its text into
 /// chunks, and stores them. If its process dies, another worker claims the document when the lease expires. A write during a claim ends the claim, so
 /// that the chunks always belong to content that was complete.
 ///
 /// The chunks of an indexed document wait for their embeddings. A worker claims a batch of them with [`claim_embedding`](Self::claim_embedding), and
-/// stores the vectors with [`finish_embedding`](Self::finish_embedding). Until then, and if no worker computes embeddings, the chunks are found by
-/// their words. The rows record the progress: a batch that was not stored, for example because its worker died, is claimed again when the lease
-/// expires.
+/// stores the vectors with [`finish_embedding`](Self::finish_embedding). Until then, and if no worker computes embeddings, a search finds the chunks
+/// only by their words. The rows record the progress: a batch that was not stored, for example because its worker died, is claimed again when the
+/// lease expires.
 ///
 /// Documents belong to their workspace and are kept until [`remove_document`](Self::remove_document) removes them. The erasure of a user
 /// ([`Maintenance::erase_contents`](super::Maintenance::erase_contents)) removes the name of the user from the documents, and keeps the documents.
@@ -62,8 +62,8 @@ pub use write::{DocumentWrite, DocumentWriteMode, DocumentWritten};
 /// ```
 #[doc(alias("rag", "retrieval", "knowledge base", "full-text search"))]
 pub trait KnowledgeStore: Send + Sync + 'static {
-    /// Writes the content of a document, and marks it for the index. Fails with `Conflict` if [`DocumentWrite::check`] fails, or if text is appended
-    /// to a document that is not a text or has a different type.
+    /// Writes the content of a document, and marks the document for indexing. Fails with `Conflict` if [`DocumentWrite::check`] fails, or if text is
+    /// appended to a document that is not a text or has a different type.
     fn write_document(&self, write: DocumentWrite) -> StoreFuture<'_, DocumentWritten>;
 
     /// Returns a document with its content; `None` if it does not exist.

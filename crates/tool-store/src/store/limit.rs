@@ -139,7 +139,7 @@ impl LimitTake {
     }
 }
 
-/// One unit of a shared limit, as [`LimitStore::return_limit`] takes it back.
+/// One unit of a shared limit, for [`LimitStore::return_limit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LimitUnit {
     /// A call of a rate, which cannot be returned.
@@ -182,8 +182,7 @@ pub struct LimitRow {
     pub used: u64,
     /// The permits of concurrent calls, with the ends of their leases. Permits whose lease has ended are removed when the next permit is taken.
     pub permits: BTreeMap<String, Timestamp>,
-    /// The time at which the row expires, because it has no counted call and no permit. [`Maintenance::purge`](super::Maintenance::purge) then
-    /// removes it.
+    /// The time from which the row counts no call and has no permit, so that [`Maintenance::purge`](super::Maintenance::purge) removes it.
     pub ends: Timestamp,
     /// When the row was last changed.
     pub updated: Timestamp,

@@ -182,7 +182,7 @@ pub struct TaskRun {
     pub principal: Option<String>,
     /// The state of the run.
     pub state: TaskRunState,
-    /// The number of attempts, with the current one.
+    /// The number of attempts, including the current attempt.
     pub attempts: u32,
     /// The conversation of the run; `None` for a skipped due time.
     pub conversation: Option<String>,

@@ -226,8 +226,8 @@ impl StoredTool {
     }
 
     /// Deletes the tool, which stays readable until its retention ends. The current tier of the workspace determines this time. Fails with `Missing`
-    /// for a tool of a different workspace, with `Forbidden` for a system tool and if the role of the editor is too low, and with `Conflict` if the
-    /// tool is already deleted, so that the time does not change.
+    /// for a tool of a different workspace, with `Forbidden` if a member deletes a system tool or if the role of the editor is too low, and with
+    /// `Conflict` if the tool is already deleted, so that the time does not change.
     pub fn delete(
         mut self,
         editor: &Editor,
@@ -347,9 +347,9 @@ impl AgentBinding {
 pub trait StoredToolStore: Directory {
     /// Makes a change and writes its audit row, if it is set, in one transaction.
     ///
-    /// Fails with `Missing` for a row that does not exist or that belongs to a different workspace, with `Forbidden` for a system row and if the role
-    /// of the editor is too low, with `Stale` if the row has changed since the expected time, and with `Conflict` if the stored rows do not allow the
-    /// change.
+    /// Fails with `Missing` for a row that does not exist or that belongs to a different workspace, with `Forbidden` if a member changes a system row
+    /// or if the role of the editor is too low, with `Stale` if the row has changed since the expected time, and with `Conflict` if the stored rows
+    /// do not allow the change.
     ///
     /// The transaction also stores the response under the idempotency key, if the edit has one. If the key is stored and has not expired at
     /// [`RequestKey::at`], the method changes nothing and returns [`ToolEdited::Repeated`] with the response of [`RequestKey::repeated`].

@@ -14,8 +14,8 @@ pub struct NewThreadEvent {
     pub version: u32,
     /// The event as JSON, at most [`ThreadEvent::MOST_BYTES`] long.
     pub body: String,
-    /// Whether the event belongs to the running step, such as a piece of the model's text. It is removed when the step ends:
-    /// [`NewThreadEvents::ends_step`].
+    /// Whether the event belongs to the running step, such as a piece of the model's text. Such an event is removed when the step ends
+    /// ([`NewThreadEvents::ends_step`]).
     pub transient: bool,
     /// When the event happened.
     pub at: Timestamp,

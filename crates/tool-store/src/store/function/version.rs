@@ -144,7 +144,8 @@ impl FunctionVersion {
 
     /// Checks whether the version may be removed. `is_default` is whether it is the default of its function, `pins` is the number of tools that pin
     /// it, and `forks` is the number of versions that were derived from it. Fails with `Missing` for a version of a different workspace, with
-    /// `Forbidden` for a system version and if the role of the editor is too low, and with `Conflict` if other rows refer to the version.
+    /// `Forbidden` if a member removes a version of a system function or if the role of the editor is too low, and with `Conflict` if other rows
+    /// refer to the version.
     pub fn check_removal(
         &self,
         editor: &Editor,

@@ -37,7 +37,7 @@ pub enum IndexOutcome {
         /// The chunks, in order.
         chunks: Vec<String>,
     },
-    /// The content cannot be indexed, for this cause, such as `PDF_ENCRYPTED`. The chunks of the previous content are removed.
+    /// The content cannot be indexed; the text is the cause, such as `PDF_ENCRYPTED`. The chunks of the previous content are removed.
     Failed(String),
     /// The document is not indexed, for example because the worker is shut down, and may be claimed again after this time.
     Retry(Duration),

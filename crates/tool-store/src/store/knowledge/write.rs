@@ -37,7 +37,7 @@ pub struct DocumentWrite {
 /// The result of [`KnowledgeStore::write_document`](super::KnowledgeStore::write_document).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentWritten {
-    /// The content was stored and waits for its index.
+    /// The content was stored, and is not indexed yet.
     Stored {
         /// The document after the write.
         row: Box<DocumentRow>,
@@ -76,7 +76,10 @@ impl DocumentWrite {
             }
         }
         if self.mode == DocumentWriteMode::Append && str::from_utf8(&self.content).is_err() {
-            return conflict("the content to append is not UTF-8 text".to_owned());
+            return conflict(
+                "the content to append is not UTF-8 text: append text, or replace the document"
+                    .to_owned(),
+            );
         }
         Ok(())
     }

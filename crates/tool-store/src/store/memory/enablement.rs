@@ -19,7 +19,7 @@ pub(super) struct Enablement {
     versions: BTreeMap<(Workspace, String, String), SkillVersion>,
     pins: BTreeMap<(InstanceId, String), Pin>,
     version: u64,
-    /// The version of the last removal of an instance. For earlier versions, `changed_since` reports that any instance may have changed.
+    /// The version of the last removal of an instance. For earlier versions, `changed_since` sets `is_all`.
     reset: u64,
     #[cfg(feature = "host")]
     pub(super) noted: Vec<super::event::Noted>,

@@ -13,14 +13,14 @@ use super::state::{
 };
 use super::step::Step;
 
-/// Maximum size of the result of a node, in bytes of its JSON.
+/// Maximum size of the result of a node, in bytes: the JSON of its output, its artifacts and its notes.
 const MOST_RESULT: usize = 64 * 1024;
 
 /// A change of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanChange {
-    /// An executor begins a ready node, and holds it until the end of its lease.
+    /// An executor begins an attempt at a ready node, with a lease.
     Start {
         /// The id of the node.
         node: String,
@@ -138,7 +138,7 @@ pub enum PlanRefusal {
     /// The plan does not wait for an approval.
     #[error("the plan does not wait for an approval")]
     NotAwaited,
-    /// The result is too long.
+    /// The result is longer than 64 KiB.
     #[error(
         "the result has {0} bytes, and at most {MOST_RESULT} are stored: write long contents to a file, and submit its path as an artifact"
     )]

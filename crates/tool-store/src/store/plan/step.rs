@@ -15,14 +15,14 @@ use super::state::{
     PlanStatus,
 };
 
-/// The state of an edge, which decides with the other edges whether the node after it may begin.
+/// The state of an edge. The states of all edges to a node decide whether the node may begin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Passage {
-    /// The node before it is not done.
+    /// The node before the edge is not done.
     Open,
-    /// The node before it is completed.
+    /// The node before the edge is completed.
     Passed,
-    /// The node before it was skipped, or is a switch that chose a different edge.
+    /// The node before the edge was skipped, or is a switch that chose a different edge.
     Closed,
 }
 

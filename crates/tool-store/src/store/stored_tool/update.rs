@@ -158,8 +158,8 @@ impl ToolUpdate {
         }
     }
 
-    /// Returns the row for [`StoredTool::decide`]. Fails with `Missing` for a tool of a different workspace, with `Forbidden` for a system tool and
-    /// if the role of the editor is too low, and with `Conflict` for a deleted tool.
+    /// Returns the row for [`StoredTool::decide`]. Fails with `Missing` for a tool of a different workspace, with `Forbidden` if a member changes a
+    /// system tool or if the role of the editor is too low, and with `Conflict` for a deleted tool.
     pub fn begin(
         self,
         editor: &Editor,
