@@ -32,9 +32,8 @@ pub enum Audit {
     /// Rows are buffered and written soon after the call. If the sink is slower than the calls, new calls wait for it. While the sink
     /// fails, calls do not wait: at least the newest 500 rows are kept, and dropped rows are counted and logged as a warning.
     BestEffort(AuditBuffer),
-    /// A row is committed before the tool's body runs; if that fails, the call is refused. If the tool has effects and the ledger is part
-    /// of the same database ([`AuditSink::journal`]), one transaction writes the row and the ledger's intent. Otherwise the row is
-    /// written first, and the intent after it.
+    /// A row is committed before the tool's body runs; if that fails, the call is refused. If the call also needs a row in the effect ledger, one
+    /// transaction writes both rows if audit and ledger share a database ([`AuditSink::journal`]); otherwise the audit row is written first.
     Required(Arc<dyn AuditSink>),
 }
 
@@ -44,7 +43,7 @@ impl Audit {
         Self::BestEffort(AuditBuffer::new(Arc::new(sink)))
     }
 
-    /// Commits every row before the tool's body runs.
+    /// Commits the row of a call before the tool's body runs, and refuses the call if the commit fails.
     pub fn required(sink: impl AuditSink) -> Self {
         Self::Required(Arc::new(sink))
     }

@@ -49,7 +49,7 @@ use crate::schema::{Schema, StrictSchema};
 use crate::store::{Spill, SpillStore, Timestamp, shield};
 use crate::tool::DynamicTool;
 
-/// An output that the result shows to the model only in part: at most the first `N` bytes. See the [module](self).
+/// An output of which the model reads at most the first `N` bytes. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[doc(alias("truncate", "pagination", "long output"))]
 pub struct Bounded<T, const N: usize = 4096> {
@@ -151,7 +151,7 @@ pub(crate) fn is_bounded(output: &Output) -> bool {
         .is_some_and(|model| model.bound().is_some())
 }
 
-/// Replaces a bounded output with the text that the model reads, and stores the complete output if it does not fit.
+/// Replaces a bounded output with the text that the model reads, and stores the complete output if it is longer than the limit.
 ///
 /// The text is stored unchanged, so the argument's type requires that secrets are redacted.
 pub(crate) async fn settle(

@@ -418,7 +418,7 @@ impl<'a> MissingVariable<'a> {
     }
 }
 
-/// Returns the entries of a payload that can be merged into the envelope.
+/// Returns the entries of a payload; `None` if it is not an object, or has a key `success` or `error`, so that it cannot be merged into the envelope.
 fn entries(payload: &RawValue) -> Option<Entries<'_>> {
     let entries: Entries<'_> = serde_json::from_str(payload.get()).ok()?;
     let taken = entries

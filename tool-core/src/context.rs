@@ -181,7 +181,8 @@ impl ToolContext {
         }
     }
 
-    /// Returns the same context with a changed host. If a call is cancelled, its nested calls are cancelled, too.
+    /// Returns the same context with a changed host. The new host gets the cancellation token of the running call, so that nested calls are cancelled
+    /// with it.
     fn with_host(&self, change: impl FnOnce(&mut Host)) -> Self {
         let mut host = Host::clone(self.host());
         host.cancellation = self.cancellation().cloned();
@@ -233,7 +234,7 @@ impl ToolContext {
         ToolContextBuilder::of(host, shared)
     }
 
-    /// Returns the same context for one call of the model, which has this identity. Hosts with their own loop pass it to
+    /// Returns the same context for the call of the model that has this identity. Hosts with their own loop pass it to
     /// [`Toolset::call`](crate::Toolset::call), so that the gate recognizes the call when it is dispatched again; [`Turns`](crate::turn::Turns) does this
     /// itself.
     ///

@@ -29,7 +29,7 @@ impl Effect {
     pub const WRITE: Self = Self(1 << 1);
     /// Removes or overwrites state, so that it cannot be restored.
     pub const DESTROY: Self = Self(1 << 2);
-    /// Reaches beyond the host, for example to the network or to other people.
+    /// Communicates with systems or people outside of the host, for example over the network.
     pub const EXTERNAL: Self = Self(1 << 3);
     /// The set of all effects.
     pub const ALL: Self = Self(0b1111);
@@ -140,8 +140,8 @@ impl Declared {
         effect
     }
 
-    /// Returns whether a tool changes state and reaches beyond the host only through the calls that it makes. Each item of `host` contains the effect
-    /// of a host parameter, and whether the parameter has effects only through calls. At least one parameter must make calls.
+    /// Returns whether a tool changes state and communicates beyond the host only through the calls that it makes. Each item of `host` contains the
+    /// effect of a host parameter, and whether the parameter has effects only through calls. At least one parameter must make calls.
     #[must_use]
     pub const fn only_calls(self, host: &[(Effect, bool)]) -> bool {
         let mut own = self.effect(&[]);

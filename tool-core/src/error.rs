@@ -21,7 +21,7 @@ pub(crate) use unknown_tool::{renamed_tool, unknown_tool};
 pub enum ErrorKind {
     /// No tool of this name is visible.
     UnknownTool,
-    /// The arguments do not fit the schema.
+    /// The arguments do not match the schema.
     InvalidArguments,
     /// The call is not allowed, for example by a policy.
     Denied,
@@ -173,7 +173,7 @@ impl ToolError {
         this
     }
 
-    /// Creates an error for arguments that do not fit the schema.
+    /// Creates an error for arguments that do not match the schema.
     pub fn invalid_arguments(issues: Vec<Issue>) -> Self {
         let mut this = Self::with_face(ErrorKind::InvalidArguments, ModelText::Issues);
         this.0.issues = issues;

@@ -59,7 +59,7 @@
 //! | run the loop around a model | [`turn::Turns`] | [hosts](guides::hosts) |
 //! | approve, limit, audit, never repeat an effect | [`Gate`], [`Approvals`], [`limits`], [`Audit`], [`store`] | [hosts](guides::hosts) |
 //! | restrict the tools of a tenant, user or agent | [`Rules`], [`policy`], [`Switches`], [`InstanceRules`] | [operators](guides::operators) |
-//! | give instances skills of Markdown files | the module `skill` (feature `yaml`) | [operators](guides::operators) |
+//! | give an assistant skills from Markdown files | the module `skill` (feature `yaml`) | [operators](guides::operators) |
 //! | offer thousands of tools | [`search`] | [hosts](guides::hosts) |
 //! | make tools at run time from JSON Schema | [`DynamicTool`], [`schema::dynamic`] | |
 //! | let operators create tools in a store | [`stored`] | |

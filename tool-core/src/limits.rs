@@ -31,8 +31,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Limits`] count in one process: a host with several processes allows several times as many calls. [`SharedLimits`] hold over all processes that share a
-//! store.
+//! [`Limits`] count in one process: a host with several processes allows several times as many calls. [`SharedLimits`] hold over all processes that
+//! share a store. By default, a call of a conversation that exceeds a shared limit suspends its run instead: see [`WhenExhausted`].
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -168,7 +168,7 @@ impl LimitsBuilder {
 
     /// Sets the maximum number of combinations of tenant, principal and tool that each limit counts separately. The default is 100,000.
     ///
-    /// Idle keys, whose count is zero again, are evicted. If no key can be evicted, calls of new keys are refused.
+    /// At this number, keys whose count is zero again are evicted before a new key is added. If no key can be evicted, calls of new keys are refused.
     pub fn most_keys(mut self, keys: usize) -> Self {
         self.most_keys = Some(keys);
         self

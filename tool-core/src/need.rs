@@ -50,7 +50,7 @@ pub struct VariableNeed {
     pub kind: VariableKind,
     /// Help for the person who enters the value.
     pub description: Option<Cow<'static, str>>,
-    /// Whether the tool does not run without the variable.
+    /// Whether a call of the tool waits until the variable has a value.
     pub required: bool,
     /// Whether a child thread does not inherit the value of its parent thread.
     pub scoped: bool,

@@ -229,7 +229,7 @@ impl Policy {
         PolicyBuilder::default()
     }
 
-    /// Returns a hash of the policy's contents: equal policies have equal versions.
+    /// Returns a hash of the policy's contents, so that equal policies have equal versions; `none` for the policy of [`SharedPolicy::default`].
     pub fn version(&self) -> &str {
         &self.version
     }

@@ -42,7 +42,6 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Maximum length of a name or version, in bytes.
 const MOST_NAME: usize = 64;
 
-/// The keys of the front matter.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FrontMatter {

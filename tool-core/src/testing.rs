@@ -10,7 +10,7 @@
 //! # fn main() {}
 //! ```
 //!
-//! For each tool, the kit checks the schema text of every provider as if the schema were of unknown origin. It generates inputs that fit the tool's
+//! For each tool, the kit checks the schema text of every provider as if the schema were of unknown origin. It generates inputs that match the tool's
 //! types and bounds, which must be accepted and decoded, and inputs that break one rule each, which must be refused. The examples must match the
 //! schema, and are decoded. The kit does not run the bodies of tools, so bodies need separate tests.
 
@@ -152,7 +152,7 @@ pub fn strict_violations(def: &ToolDef) -> Vec<Violation> {
     found
 }
 
-/// Returns a violation for each generated input that fits the types and is refused.
+/// Returns a violation for each generated input that matches the types and is refused.
 pub fn valid_violations(def: &ToolDef) -> Vec<Violation> {
     let inputs = valid_inputs(def, 0, INPUTS);
     let refused = inputs.iter().filter_map(|input| {
@@ -183,7 +183,7 @@ pub fn invalid_violations(def: &ToolDef) -> Vec<Violation> {
 /// Maximum number of characters of the label of an example.
 const LABEL_LIMIT: usize = 100;
 
-/// Returns a violation for each example that the tool would refuse, each result that does not fit its output, and each label that is more
+/// Returns a violation for each example that the tool would refuse, each result that does not match its output schema, and each label that is more
 /// than one short sentence. Top-level arguments that an example leaves out are filled in.
 pub fn example_violations(def: &ToolDef) -> Vec<Violation> {
     let base = valid_inputs(def, 0, 1).pop();

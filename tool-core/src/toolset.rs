@@ -489,7 +489,7 @@ impl fmt::Debug for Toolset {
     }
 }
 
-/// Builds a toolset of the tools named here. The compiler checks that they fit into one request of each provider.
+/// Builds a toolset of the tools named here. The compiler checks that each provider accepts them in one request.
 ///
 /// ```
 /// use tool_core::prelude::*;

@@ -197,8 +197,9 @@ pub enum TurnError {
     /// The model failed. Secrets of the context are redacted, because a client's error often quotes the request.
     #[error("the model failed: {}", .0.operator_text())]
     Model(ToolError),
-    /// A call waits for a time and not for a person: its tool returned an error of the kind [`Pending`](ErrorKind::Pending) with a [wait](ToolError::wait),
-    /// for example because a sub-agent's model has reached its rate limit. The call is open. Drive the thread again after
+    /// A call waits for a time and not for a person: its tool returned an error of the kind [`Pending`](ErrorKind::Pending) with a
+    /// [wait](ToolError::wait), for example because a sub-agent's model has reached its rate limit, or a [shared limit](crate::limits::SharedLimits)
+    /// is exhausted. The call is open. Drive the thread again after
     /// [`resumes_after`](Self::resumes_after).
     #[error("a call waits: {why}")]
     Suspended {
@@ -217,7 +218,8 @@ pub enum TurnError {
         most: u32,
     },
     /// The run has a limit on its cost ([`Turns::most_cost`]), and the model reported tokens without a cost. The messages are in the thread. Each further drive
-    /// fails in the same way after its first request, until the model has a price or the limit is removed.
+    /// fails in the same way after its first request, until the model has a price or the limit is removed. If a shared [`Budget`] limits the cost and
+    /// the model has no price, the drive fails before its first request.
     #[error(
         "the run has a limit on its cost, and the cost of a response is not known: set the price of the model, such as with `HttpModelBuilder::price`, or remove `most_cost`"
     )]
@@ -306,8 +308,8 @@ impl Turns {
         }
     }
 
-    /// Sets the length of a run's lease; the default is 30 seconds. A driver renews the lease three times in this time. If the lease ends without a renewal,
-    /// another drive of the thread takes the run over.
+    /// Sets the length of a run's lease; the default is 30 seconds, and the minimum is 30 milliseconds. A driver renews the lease three times in this
+    /// time. If the lease ends without a renewal, another drive of the thread takes the run over.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease.max(Duration::from_millis(30));
@@ -468,8 +470,8 @@ impl Turns {
         thread.append_model(message, step, read, None).await
     }
 
-    /// Returns the last message of the model in the conversation of a context, which has to be [run](Self::run) again after a crash. Returns `None` if the
-    /// model has not written a message.
+    /// Returns the last message of the model in the conversation of a context. After a crash, this message has to be [run](Self::run) again. Returns
+    /// `None` if the model has not written a message.
     pub async fn last(&self, cx: &ToolContext) -> Result<Option<StoredMessage>, TurnError> {
         let last = self.read(cx).await?.last_of_model()?;
         Ok(last.map(|(message, ..)| message))

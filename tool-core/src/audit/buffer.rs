@@ -25,7 +25,7 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// itself can write the rows.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A row, or the data from which the row is built later, so that the call does not wait for that.
+/// A row, or the data from which the row is built when it is written, so that the call does not wait for that work.
 pub(crate) enum Entry {
     Row(Box<AuditRow>),
     Late(Box<Late>),

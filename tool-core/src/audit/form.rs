@@ -96,7 +96,7 @@ fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Skips a value that is not written or is only counted.
+/// Skips a value that is not written or is only counted. Fails if it contains a number that is too large for `serde_json`.
 fn pass(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
     /// A text that is shorter than this and has no exponent cannot contain a number that is too large for `serde_json`.
     const SHORT: usize = 300;

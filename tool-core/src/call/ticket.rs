@@ -33,7 +33,7 @@ pub struct Ticket {
     pub expires: Timestamp,
 }
 
-/// Omits the token, which is a credential, the model's ids, and the arguments, which are not redacted.
+/// Omits the token, which is a credential, and the model's ids. Prints only the length of the arguments, because they are not redacted.
 impl fmt::Debug for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

@@ -80,12 +80,12 @@ impl ToolContextBuilder {
         self.workspace(slug.as_str())
     }
 
-    /// Sets the resolver for the UUIDs of instances; see [`Instances`](crate::Instances).
+    /// Sets the resolver for the UUIDs of workspaces; see [`Instances`](crate::Instances).
     pub fn instances(self, resolver: impl ResolveInstance) -> Self {
         self.with(super::slug::Resolver(Arc::new(resolver)))
     }
 
-    /// Sets the workspace: the slug of the instance.
+    /// Sets the name of the workspace (the tenant), such as its slug.
     pub fn workspace(mut self, workspace: impl Into<String>) -> Self {
         self.0.workspace = Some(Workspace::new(workspace.into()));
         self
@@ -103,13 +103,13 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Sets the name of the AI provider that the instance uses.
+    /// Sets the name of the AI provider that the workspace uses.
     pub fn model_provider(mut self, name: impl Into<String>) -> Self {
         self.0.model_provider = Some(name.into());
         self
     }
 
-    /// Adds the instance's key for an AI provider; see [`ApiKeys`]. The key is redacted like a secret.
+    /// Adds the workspace's key for an AI provider; see [`ApiKeys`]. The key is redacted like a secret.
     pub fn api_key(mut self, provider: impl Into<String>, key: impl Into<SecretString>) -> Self {
         let ApiKeys(mut keys) = self.take::<ApiKeys>().unwrap_or_default();
         Arc::make_mut(&mut keys).insert(provider.into(), key.into());
@@ -218,7 +218,8 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Adds a host value, at most one of each type. [`FromContext`](crate::FromContext) returns it. See [`host_value!`](crate::host_value).
+    /// Adds a host value. It replaces an earlier value of the same type. [`FromContext`](crate::FromContext) returns it. See
+    /// [`host_value!`](crate::host_value).
     pub fn with<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.0.extensions.insert(TypeId::of::<T>(), Arc::new(value));
         self

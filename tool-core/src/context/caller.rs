@@ -27,7 +27,7 @@ impl ToolContext {
             .or(self.host().service_user.as_deref())
     }
 
-    /// Returns the workspace: the slug of the instance.
+    /// Returns the name of the workspace (the tenant).
     pub fn workspace(&self) -> Option<&str> {
         self.host().workspace.as_ref().map(Workspace::as_str)
     }
@@ -47,7 +47,7 @@ impl ToolContext {
         self.host().conversation.clone()
     }
 
-    /// Returns the name of the AI provider that the instance uses, for tools that call a model themselves.
+    /// Returns the name of the AI provider that the workspace uses, for tools that call a model themselves.
     pub fn model_provider(&self) -> Option<&str> {
         self.host().model_provider.as_deref()
     }

@@ -153,7 +153,7 @@ pub trait FromSecret: Sized {
     /// Whether the tool can work without the secret.
     const OPTIONAL: bool;
 
-    /// Converts the host's secret; `None` if the host has none.
+    /// Converts the host's secret. `secret` is `None` if the host has no secret with this key.
     fn from_secret(secret: Option<&SecretString>, key: &str) -> Result<Self, ToolError>;
 }
 
@@ -185,7 +185,7 @@ pub trait FromVariable: Sized {
     /// Whether the tool can work without the variable.
     const OPTIONAL: bool;
 
-    /// Converts the host's text; `None` if the variable has no value.
+    /// Converts the host's text. `text` is `None` if the variable has no value.
     fn from_variable(text: Option<&str>, name: &str) -> Result<Self, ToolError>;
 }
 

@@ -209,7 +209,6 @@ impl Gated {
         self.output.as_ref()
     }
 
-    /// Returns the identity of the call.
     pub(crate) fn identity(&self) -> &CallId {
         &self.identity
     }
@@ -267,8 +266,8 @@ impl ToolContext {
         self.scope()?.gated.as_deref()
     }
 
-    /// Returns the identity of this call among all calls of the host, which stays the same whenever the call is dispatched again. `None` outside of a call and
-    /// without a [`Gate`](crate::Gate).
+    /// Returns the identity of this call among all calls of the host. It stays the same whenever the call is dispatched again. `None` outside of a
+    /// call and without a [`Gate`](crate::Gate).
     pub fn identity(&self) -> Option<&CallId> {
         self.gated().map(Gated::identity)
     }
@@ -309,7 +308,7 @@ impl ToolContext {
         ))
     }
 
-    /// Adds a note to the audit row of this call, which already names tool, caller and conversation. Secrets in the note are redacted; the tool has
+    /// Adds a note to the audit row of this call. The row already names tool, caller and conversation. Secrets in the note are redacted; the tool has
     /// to omit other private text.
     ///
     /// Does nothing without a [`Gate`](crate::Gate). Only the first 100 notes of a call are kept. Details that cannot be serialized are logged as a

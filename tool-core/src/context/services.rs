@@ -102,7 +102,7 @@ impl FromContext for Attachments {
     }
 }
 
-/// The instance's own keys for AI providers, as a host value for tools that call a model: `keys: &ApiKeys`.
+/// The workspace's own keys for AI providers, as a host value for tools that call a model: `keys: &ApiKeys`.
 ///
 /// ```
 /// use tool_core::{ApiKeys, ExposeSecret, SecretString, ToolContext};
@@ -119,7 +119,7 @@ impl ApiKeys {
     /// Returns the key for a provider. If the key is missing or too short to be redacted, the error's text for the operator names the provider.
     pub fn get(&self, provider: &str) -> Result<&SecretString, ToolError> {
         let key = self.0.get(provider).ok_or_else(|| {
-            ToolError::unavailable(format_args!("the instance's API key for `{provider}`"))
+            ToolError::unavailable(format_args!("the workspace's API key for `{provider}`"))
         })?;
         if is_short(key) {
             return Err(ToolError::unavailable(provider).operator(format!(
@@ -135,7 +135,7 @@ impl FromContext for ApiKeys {
 
     fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
         cx.extension()
-            .ok_or_else(|| ToolError::unavailable("the instance's API keys"))
+            .ok_or_else(|| ToolError::unavailable("the workspace's API keys"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Slugs of instances (tenants), and their UUIDs.
+//! Slugs of workspaces (tenants), and their UUIDs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,10 +10,10 @@ use super::{FromContext, ToolContext};
 use crate::effect::Effect;
 use crate::error::ToolError;
 
-/// The slug of an instance (a workspace, a tenant): the name that people use, not its UUID.
+/// The slug of a workspace (in the names of this module, an *instance*): the name that people use, not its UUID.
 ///
 /// It has at most 63 lower-case ASCII letters, digits and `-`, and begins with a letter or a digit: `^[a-z0-9][a-z0-9-]*$`. `tool-std` uses a slug
-/// unchanged as the name of the folder that contains the workspaces of the instance. The few places that need the UUID call [`Instances::resolve`].
+/// unchanged as the name of the folder that contains the files of the workspace. The few places that need the UUID call [`Instances::resolve`].
 ///
 /// ```
 /// use tool_core::InstanceSlug;
@@ -65,7 +65,7 @@ impl fmt::Display for InstanceSlug {
 #[non_exhaustive]
 pub enum SlugError {
     /// The text is a UUID.
-    #[error("this is the UUID of an instance, use its slug instead")]
+    #[error("this is the UUID of a workspace, use its slug instead")]
     Uuid,
     /// The text is empty, is too long, contains a character that is not allowed, or begins with `-`.
     #[error(
@@ -90,13 +90,13 @@ fn is_uuid(text: &str) -> bool {
     }
 }
 
-/// Resolves slugs of instances to UUIDs. A host adds it with [`ToolContextBuilder::instances`](crate::ToolContextBuilder::instances).
+/// Resolves slugs of workspaces to UUIDs. A host adds it with [`ToolContextBuilder::instances`](crate::ToolContextBuilder::instances).
 pub trait ResolveInstance: Send + Sync + 'static {
-    /// Returns the UUID of the instance with this slug, in any spelling that the host's store accepts.
+    /// Returns the UUID of the workspace with this slug, in any spelling that the host's store accepts.
     fn resolve<'a>(&'a self, slug: &'a InstanceSlug) -> BoxFuture<'a, Result<String, ToolError>>;
 }
 
-/// Resolves the slug of the caller's instance to its UUID, as a host value: `instances: &Instances`.
+/// Resolves the slug of the caller's workspace to its UUID, as a host value: `instances: &Instances`.
 #[derive(Clone)]
 pub struct Instances {
     slug: Option<InstanceSlug>,
@@ -107,12 +107,12 @@ pub struct Instances {
 pub(super) struct Resolver(pub(super) Arc<dyn ResolveInstance>);
 
 impl Instances {
-    /// Returns the UUID of the caller's instance. Fails with `Unavailable` if the workspace of the context is not a slug.
+    /// Returns the UUID of the caller's workspace. Fails with `Unavailable` if the workspace of the context is not a slug.
     pub async fn resolve(&self) -> Result<String, ToolError> {
         let slug = self
             .slug
             .as_ref()
-            .ok_or_else(|| ToolError::unavailable("the slug of the caller's instance"))?;
+            .ok_or_else(|| ToolError::unavailable("the slug of the caller's workspace"))?;
         self.resolver.0.resolve(slug).await
     }
 }
@@ -125,7 +125,7 @@ impl FromContext for Instances {
             slug: cx.workspace().and_then(|text| text.parse().ok()),
             resolver: cx
                 .extension()
-                .ok_or_else(|| ToolError::unavailable("the resolver of instances"))?,
+                .ok_or_else(|| ToolError::unavailable("the resolver of the UUIDs of workspaces"))?,
         })
     }
 }

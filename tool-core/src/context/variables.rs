@@ -201,8 +201,9 @@ impl Thread {
 
     /// Creates a child of this thread.
     ///
-    /// `declared` contains the declarations of the child's agent, prompts and tools, and of everything that they use in turn. The child inherits no name
-    /// that is scoped there, even after later edits. The child has its own agent and prompt.
+    /// `declared` contains the declarations of the child's agent, prompts and tools, and of everything that they use in turn. The child does not
+    /// inherit a name that one of these declarations scopes, even if the name gets a value in an ancestor later. The child has its own agent and
+    /// prompt.
     #[must_use]
     pub fn child(&self, declared: &Declarations) -> Self {
         let scoped = declared.iter().filter(|need| need.scoped);
@@ -215,7 +216,7 @@ impl Thread {
         }))
     }
 
-    /// Sets the values of the instance.
+    /// Sets the values of the workspace, the level [`Level::Instance`].
     #[must_use]
     pub fn instance(self, values: &Variables) -> Self {
         self.with(|node| node.instance = values.clone())

@@ -66,7 +66,7 @@ pub enum ApprovalError {
     Invalid,
     /// The edited arguments do not match the tool's schema, or the tool is not visible. A plan is invalid if its text is not valid JSON or if an object has a
     /// key twice.
-    #[error("the edited arguments do not match the schema: {0}")]
+    #[error("the edit or the plan is invalid: {0}")]
     Edit(ToolError),
     /// The limit of open approvals is reached, so no approval was requested.
     #[error("too many approvals are pending: request the approval again after some are answered")]

@@ -147,7 +147,8 @@ impl GateBuilder {
         self
     }
 
-    /// Sets the ledger in which calls with effects are recorded before they run. Without it, nothing prevents an effect from happening twice.
+    /// Sets the ledger in which calls that may have an effect are recorded before they run. Without it, nothing prevents an effect from happening
+    /// twice.
     pub fn ledger(self, store: impl EffectLedger) -> Self {
         self.shared_ledger(Arc::new(store))
     }

@@ -52,7 +52,7 @@ impl Sweeper {
         }
     }
 
-    /// Sets the pause between two sweeps; defaults to the lease, and is at least 10 milliseconds.
+    /// Sets the pause between two sweeps; defaults to the lease of the ledger, or to 30 seconds without a ledger, and is at least 10 milliseconds.
     pub fn every(mut self, pause: Duration) -> Self {
         self.every = Some(pause);
         self

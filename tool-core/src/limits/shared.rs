@@ -19,8 +19,8 @@ use crate::tool::ToolDef;
 /// Default length of a lease: see [`SharedLimitsBuilder::lease`].
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Maximum wait for a permit of a concurrent call, without the random part of at most the same length that is added, so that waiting runs do not all
-/// retry at the same time.
+/// Maximum wait for a permit of a concurrent call. A random part of at most the same length is added, so that waiting runs do not all retry at the
+/// same time.
 const PERMIT_WAIT: Duration = Duration::from_secs(1);
 
 /// What happens to a call of a conversation if a shared limit is exhausted.

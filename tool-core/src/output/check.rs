@@ -9,7 +9,7 @@ use base64::read::DecoderReader;
 use super::media;
 use super::model::{Part, Source};
 
-/// Maximum number of bytes of a file of a result, and of all files of one result together. As base64 text, they fit into a
+/// Maximum number of bytes of a file of a result, and of all files of one result together. As base64 text, this is less than the maximum size of a
 /// request to Anthropic (32 MB), OpenAI (50 MB) and Gemini (100 MB). For a provider that accepts less, the wire format leaves the file out.
 pub(crate) const MOST_BYTES: usize = 20 << 20;
 

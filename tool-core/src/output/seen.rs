@@ -214,7 +214,8 @@ fn replaced(
     (out, found.into_iter().map(|(.., at)| at).collect())
 }
 
-/// Returns the position of a string with these bytes, quotes included.
+/// Returns the position of the base64 text of a file in a JSON text: as the value of a key `base64`, or at the end of a `data:` URL. The position
+/// includes the quotes.
 fn string_of(text: &str, data: &str, from: usize) -> Option<(usize, usize)> {
     const SCHEME: &str = "\"data:";
     let rest = &text[from..];

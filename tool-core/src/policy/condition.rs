@@ -11,9 +11,9 @@ use super::glob::Glob;
 
 /// One test of one value in the arguments. A JSON pointer (RFC 6901) selects the value; `""` is the complete document.
 ///
-/// A condition is true, is false, or fails. It fails if the place is absent (except for [`exists`](Place::exists)), if the value has a
-/// different type (except that [`equals`](Place::equals) and [`one_of`](Place::one_of) can compare every value with null), or if a number is too
-/// large to be compared exactly. An allow rule with a failed condition does not allow.
+/// A condition is true, is false, or fails. It fails if the arguments are not JSON, if the place is absent (except for [`exists`](Place::exists)), if
+/// the value has a different type (except that [`equals`](Place::equals) and [`one_of`](Place::one_of) can compare every value with null), or if a
+/// number is too large to be compared exactly. An allow rule with a failed condition does not allow.
 ///
 /// ```
 /// use tool_core::policy::Condition;

@@ -374,7 +374,9 @@ impl Rule {
         ];
         for (key, list) in lists {
             if list.iter().any(|glob| glob.as_str().is_empty()) {
-                faults.push(format!("`{key}` holds an empty name, write a name or `*`"));
+                faults.push(format!(
+                    "`{key}` contains an empty name, write a name or `*`"
+                ));
             }
         }
         faults

@@ -317,7 +317,7 @@ impl SharedPolicy {
     }
 
     /// Turns a tool's kill switch on in this process, for one tenant or, with `None`, for all. The next call of the tool is refused, and
-    /// futures of [`killed`](SharedPolicy::killed) complete. `tool` is the tool's own name. Returns whether the switch was off before.
+    /// futures of [`killed`](SharedPolicy::killed) complete. `tool` is the tool's own name or an alias. Returns whether the switch was off before.
     ///
     /// The switch is not stored: it affects only this process, and ends with it. [`Switches`](crate::Switches) are stored.
     pub fn kill(&self, tool: impl Into<String>, tenant: Option<&str>) -> bool {

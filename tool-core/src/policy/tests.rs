@@ -287,7 +287,7 @@ fn invalid_policy_is_refused_with_all_faults() {
     for text in [
         "`four_eyes`",
         "two rules are named `a`",
-        "`tools` holds an empty name",
+        "`tools` contains an empty name",
         "it has no name",
         "starts with `/`",
     ] {

@@ -25,7 +25,7 @@ pub fn predicate_path<T: StrictSchema + Decode, P: Predicate<T>>(
     asks.asks(&read::<T>(text)?, cx)
 }
 
-/// Deserializes arguments that fit the schema.
+/// Deserializes arguments that match the schema.
 fn read<T: StrictSchema + Decode>(text: &str) -> Result<T, ToolError> {
     match args::read::read::<T>(T::SCHEMA, text) {
         Ok(read) => Ok(read.value),

@@ -48,11 +48,11 @@ pub const fn check_read_only(effect: Effect, tool: &str, param: &str, host: &str
     refuse(tool, Some(param), &Rule::READ_ONLY_WRITES, host);
 }
 
-/// Checks that the stated result of an example fits the tool's output, if the output has a strict schema.
+/// Checks that the stated result of an example matches the tool's output, if the output has a strict schema.
 ///
 /// # Panics
 ///
-/// Panics in const evaluation if the result does not fit the output.
+/// Panics in const evaluation if the result does not match the output.
 #[track_caller]
 pub const fn check_stated_result(
     output: Option<&Schema>,

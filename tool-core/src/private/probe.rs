@@ -20,7 +20,7 @@ impl<T: ?Sized> OutputSchema<T> {
 }
 
 impl<T: StrictSchema + ?Sized> OutputSchema<T> {
-    /// Returns the schema; `None` for images, audio and files, which the model sees and no schema describes.
+    /// Returns the schema; `None` for images, audio and files, which a schema cannot describe.
     pub fn get(self) -> Option<Cow<'static, str>> {
         (!is_media(T::SCHEMA)).then(|| Cow::Owned(output_schema_text(T::SCHEMA)))
     }

@@ -32,7 +32,7 @@ impl Redactor {
         self.payload(progress)
     }
 
-    /// Returns the issues of a text that does not fit a schema, without secrets.
+    /// Returns the issues of a text that does not match a schema, without secrets.
     ///
     /// An issue quotes a part of the text, and the redactor does not find a part of a secret. For a text with secrets, this therefore returns the issues that
     /// `again` finds in the redacted text.
@@ -49,7 +49,7 @@ impl Redactor {
         if !again.is_empty() {
             return again;
         }
-        // The placeholder fits the schema, but the secret does not.
+        // The placeholder matches the schema, but the secret does not.
         vec![Issue {
             pointer: String::new(),
             expected: "a value that fits the schema".to_owned(),

@@ -12,8 +12,8 @@ use crate::policy::{
 impl Policy {
     /// Reports the gaps and unused rules of the policy for these tools.
     ///
-    /// The report is complete: it lists every destructive tool that some call can reach without an approval. It may list a tool that no call can reach, if
-    /// several conditions or patterns together exclude every call.
+    /// The report is complete: it lists every destructive tool that some caller can call without an approval. It may also list a tool for which
+    /// several conditions or patterns together exclude every such call.
     ///
     /// ```
     /// use tool_core::policy::{Policy, Rule};

@@ -43,9 +43,9 @@ mod pool {
 
     /// A pool that limits how many bodies of sync tools run at once.
     ///
-    /// A body whose deadline passed or whose call was dropped keeps its slot until it has ended, so bodies that hang cannot pile up.
-    /// Calls that find no free slot wait in order, while their deadlines keep running. A host adds one pool to the contexts of all its
-    /// turns; without a pool in the context, a common pool of 64 slots serves the process.
+    /// A body whose deadline passed or whose call was dropped keeps its slot until it has ended, so bodies that hang never use more threads than the
+    /// pool has slots. Calls that find no free slot wait in order, while their deadlines keep running. A host adds one pool to the contexts of all
+    /// its turns; without a pool in the context, the process uses a common pool of 64 slots.
     ///
     /// ```
     /// use tool_core::{BlockingPool, ToolContext};

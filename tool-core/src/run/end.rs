@@ -45,7 +45,7 @@ pub(super) fn admitted(
     }
 }
 
-/// Returns the output if it fits the tool's schema and length limit.
+/// Returns the output if it matches the tool's schema and is within its length limit.
 fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, ToolError> {
     if let Some(promise) = prepared.tool().promise() {
         let text = "the tool returned an output that does not match its own schema";
@@ -58,7 +58,7 @@ fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, T
     Ok(output)
 }
 
-/// Fails with `text` if an output does not fit a schema. The operator reads the faults, without secrets.
+/// Fails with `text` if an output does not match a schema. The operator reads the faults, without secrets.
 pub(crate) fn fits(
     promise: &OutputCheck,
     output: &str,

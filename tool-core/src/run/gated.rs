@@ -261,8 +261,8 @@ impl Pause for Here {
 struct Caller(oneshot::Sender<CallResult>);
 
 impl Pause for Caller {
-    /// Works until the end, or until the caller drops the call; a body that has returned by then gets [`HOOKS_AFTER_CALLER`] for its hooks. If the
-    /// call has a ledger row, renews its lease until the caller drops the call.
+    /// Drives the work to its end, or until the caller drops the call; a body that has returned by then gets [`HOOKS_AFTER_CALLER`] for its hooks. If
+    /// the call has a ledger row, renews its lease until the caller drops the call.
     async fn attend<F: Future + Send>(
         &mut self,
         running: &Running<Flight>,

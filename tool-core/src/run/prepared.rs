@@ -203,7 +203,7 @@ pub(super) fn check_call<'t>(
     })
 }
 
-/// Begins a call whose arguments fit the schema and whose scope is open.
+/// Begins a call whose arguments match the schema and whose scope is open.
 pub(super) fn begin(def: &ToolDef, text: &str, cx: ToolContext) -> Result<Job, ToolError> {
     let mut again = Again { text, cx: Some(cx) };
     // A custom `Deserialize` impl may panic.
@@ -212,7 +212,7 @@ pub(super) fn begin(def: &ToolDef, text: &str, cx: ToolContext) -> Result<Job, T
         .map_err(NotBegun::into_tool_error)
 }
 
-/// Deserializes arguments that fit the schema, without running the tool.
+/// Deserializes arguments that match the schema, without running the tool.
 pub(crate) fn decode(def: &ToolDef, text: &str, cx: ToolContext) -> Result<(), ToolError> {
     begin(def, text, cx).map(drop)
 }

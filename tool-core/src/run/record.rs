@@ -82,7 +82,7 @@ pub(super) async fn in_time<T>(
     }
 }
 
-/// Does the same as [`in_time`], but allows [`GRACE`] to a call whose deadline has passed.
+/// Does the same as [`in_time`], but waits at least [`GRACE`], even after the deadline of the call.
 pub(super) async fn soon<T>(
     deadline: Option<Instant>,
     work: impl Future<Output = Result<T, ToolError>>,
@@ -150,7 +150,8 @@ pub(super) async fn within(
     }
 }
 
-/// Refuses a call that never reached its tool. The model gets the same text for a hidden tool as for a tool that does not exist.
+/// Records in the audit a call whose scope was not opened, and returns its result. The model gets the same text for a hidden tool as for a tool that
+/// does not exist.
 pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
     let Early { call, error, gate } = early;
     let error = cx.redactor().error(error);

@@ -1,4 +1,4 @@
-//! Results of calls that are not run. A result contains "was not run" only if no earlier run of the call has left a row.
+//! Results of calls that are not run. A result reports that the call was not run only if no earlier run of the call has left a row.
 
 use std::future::Future;
 

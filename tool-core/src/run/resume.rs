@@ -99,7 +99,7 @@ pub(crate) fn resume_stream(
     token: String,
     cx: ToolContext,
 ) -> impl Stream<Item = ToolEvent> + Send + use<> {
-    #[expect(clippy::result_large_err, reason = "as of `stream`")]
+    #[expect(clippy::result_large_err, reason = "the same as for `stream`")]
     let begin = move || {
         let (sender, steps) = progress::channel();
         Ok(events(steps, async move {

@@ -1,8 +1,8 @@
 //! The steps of a call as types: `Found → Admitted → Judged → Cleared → Claimed → Permitted → Ran → Landed`.
 //!
 //! Only the file of a state can construct it, from the previous state, or from a failed run for a retry. The fields are private to the file, so no state
-//! can be created, skipped or repeated elsewhere in this crate; `tests/tests/programs/patches.rs` proves that with patches that must not compile. A call
-//! that ends early is a [`Left`], which becomes [`Landed`] through the same code.
+//! can be created, skipped or repeated elsewhere in this crate; `tests/tests/programs/patches.rs` proves that with patches that must not compile. A
+//! call that ends early is a [`Left`], which also becomes a [`Landed`].
 //!
 //! Each state is generic over the type that holds the call: [`Prepared`] if the host has no gate, [`Flight`] if it has one. The parts of
 //! the gate are read once, when the tool is found ([`Parts`]).

@@ -142,7 +142,7 @@ pub(super) fn result(span: &CallSpan, output: &str) {
     span.record("gen_ai.tool.call.result", output);
 }
 
-/// Reports the end of a call that reached its tool.
+/// Reports the end of a call whose scope was opened.
 #[inline]
 pub(super) fn ended(
     span: &CallSpan,
@@ -182,7 +182,7 @@ fn tell_end(span: &CallSpan, def: &ToolDef, call: &str, error: Option<&ToolError
     report_end(name, call, kind, took);
 }
 
-/// Reports the start and the end of a call that never reached a tool.
+/// Reports the start and the end of a call whose scope was not opened.
 pub(super) fn refused(call: &ToolCall, error: &ToolError, cx: &ToolContext) {
     if !heard() {
         return;

@@ -109,7 +109,7 @@ fn stored<T: Tool>(payload: &str) -> Result<T::Output, ToolError> {
     match T::stored_output(payload) {
         Some(Ok(value)) => Ok(value),
         Some(Err(error)) => Err(failed(format!(
-            "the stored output of `{}` does not fit its type: {error}",
+            "the stored output of `{}` does not match its type: {error}",
             T::NAME
         ))),
         None => Err(failed(format!(

@@ -55,8 +55,9 @@ pub(crate) async fn close_approved(
     close(gate, ledger, intent, Vec::new(), result).await
 }
 
-/// Closes the key of a call that is refused with `result`. A different run of the message, which has lost the thread, or a client with an approval token may
-/// still request the ledger to begin the call. The ledger must not begin the call after the model has read that the call was not run.
+/// Closes the key of a call that is refused with `result`. The ledger may still get a request to begin the call: from a different run of the message,
+/// which no longer drives the thread, or from a client with an approval token. The ledger must not begin the call after the model has read that the
+/// call was not run.
 ///
 /// `cx` is the context of the call. Fails, and leaves the call open, if the call begins at the same time, or if the ledger fails or does not answer
 /// before the deadline.
@@ -96,8 +97,8 @@ pub(crate) async fn close_refused(
     record::soon(cx.deadline(), closed).await
 }
 
-/// Closes a key in its own task, which no caller can drop: a call that stays open begins again at the next drive. `aliases` are other names under which the
-/// call may have begun.
+/// Closes a key in its own task, which no caller can drop: the next drive of the conversation would begin a call that stays open. `aliases` are other
+/// names under which the call may have begun.
 async fn close(
     gate: &Gate,
     ledger: &Ledger,

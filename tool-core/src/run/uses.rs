@@ -20,8 +20,8 @@ use crate::toolset::Toolset;
 ///
 /// After the approval the outer call runs again from its beginning, and each nested call that has run before returns its stored result
 /// instead of running twice. [`invoke`](Self::invoke) needs `Deserialize` on the nested tool's output for that. The outer call runs again
-/// only if its tool is `idempotent`, or if its other host values cannot change anything. A tool with an effect of its own does not run again: its
-/// effect is ambiguous, and an operator decides. Work that a body does without host values is repeated.
+/// only if its tool is `idempotent`, or if its other host values cannot change anything. Any other tool does not run again: its effect is ambiguous,
+/// and an operator decides. Work that a body does without host values is repeated.
 ///
 /// The host chooses the toolset: [`ToolContextBuilder::tools`](crate::ToolContextBuilder::tools) or
 /// [`ToolContext::with_tools`]. An MCP server and the command line use the toolset that they offer.

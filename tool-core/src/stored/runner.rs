@@ -119,7 +119,7 @@ pub struct FunctionFacts {
     pub secrets: Vec<SecretNeed>,
     /// The variables that the function reads.
     pub variables: Vec<VariableNeed>,
-    /// Whether the function changes things only by calls that pass the gate: see [`DynamicTool::only_calls`].
+    /// Whether the function changes state only by calls that pass the gate: see [`DynamicTool::only_calls`].
     pub only_calls: bool,
     /// Whether the function never runs in parallel with another call.
     pub sequential: bool,

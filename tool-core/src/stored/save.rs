@@ -254,7 +254,7 @@ impl StoredTools {
     }
 }
 
-/// Returns the workspace whose rows an editor may read. If the editor is the program itself, it is the empty workspace, which contains only system
+/// Returns the workspace whose rows an editor may read. If the editor is the program itself, returns the empty workspace, which contains only system
 /// rows.
 fn workspace(editor: &Editor) -> Workspace {
     editor.owner().cloned().unwrap_or_default()

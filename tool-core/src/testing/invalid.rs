@@ -275,7 +275,7 @@ fn may_be(schema: &Schema, value: &Value) -> bool {
         Kind::Integer(_) => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         Kind::Number { .. } => value.is_number(),
         Kind::Boolean => value.is_boolean(),
-        // An empty list fits every item type.
+        // An empty list matches every item type.
         Kind::Array { items, .. } => value
             .as_array()
             .is_some_and(|list| list.iter().all(|item| may_be(items, item))),

@@ -1,4 +1,4 @@
-//! Generator of inputs that fit a tool's types. It uses the schema tree, but not the argument guard.
+//! Generator of inputs that match a tool's types. It uses the schema tree, but not the argument guard.
 
 use serde_json::{Map, Number, Value, json};
 use tool_schema::__private0::{sample, samples};
@@ -12,8 +12,8 @@ const DEEPEST: usize = 5;
 /// Number of tries for a value that has to match a pattern, or to differ from its neighbours.
 const TRIES: usize = 400;
 
-/// Returns up to `count` different inputs that fit the tool's types. The same seed gives the same inputs. Many values are at the bounds of numbers,
-/// lengths and lists.
+/// Returns up to `count` different inputs that match the tool's types. The same seed returns the same inputs. Many values are at the bounds of
+/// numbers, lengths and lists.
 ///
 /// Returns fewer inputs, or none, if some values cannot be generated: a pattern that no try matches, or a type without values.
 pub fn valid_inputs(def: &ToolDef, seed: u64, count: usize) -> Vec<Value> {

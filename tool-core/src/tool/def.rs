@@ -191,7 +191,7 @@ impl ToolDef {
         Self(Source::Exposed(Arc::new(exposed)))
     }
 
-    /// Returns the tool with a secret that it requires.
+    /// Returns the tool with the secret of this key as a required secret.
     pub(crate) fn requiring(&self, key: &str) -> Self {
         let mut secrets = self.secrets().to_vec();
         match secrets.iter_mut().find(|need| need.key == key) {

@@ -66,7 +66,7 @@ enum Providers {
     Accepting,
 }
 
-/// A JSON Schema: a value, or JSON text. Text keeps the order of its keys, which is the order in which a model writes them.
+/// A JSON Schema: a value, or JSON text. Text keeps the order of its keys, and a model writes its arguments in this order.
 pub struct DynamicSchema {
     /// The original schema; `None` if it is not JSON.
     own: Option<Doc>,
@@ -125,7 +125,7 @@ impl From<DynSchema> for DynamicSchema {
 /// Validates values against a JSON Schema, for schemas that this crate's own reader supports only in part: see
 /// [`DynamicTool::non_strict`] and [`DynamicTool::output_check`]. `tool-mcp` has an implementation with the crate `jsonschema`.
 pub trait SchemaCheck: Send + Sync + 'static {
-    /// Returns every fault of the value; empty if the value fits the schema. The time of the check must be bounded by the length of the value.
+    /// Returns every fault of the value; empty if the value matches the schema. The time of the check must be bounded by the length of the value.
     fn issues(&self, value: &Value) -> Vec<Issue>;
 }
 
@@ -175,14 +175,14 @@ impl<C: SchemaCheck + ?Sized> SchemaCheck for Arc<C> {
 /// ```
 #[cfg(feature = "host")]
 pub trait ClientCheck: Send + Sync + 'static {
-    /// Checks the arguments before the call is passed to the client: they fit the schema, and contain defaults and the changes of an approver. The default
-    /// accepts all arguments.
+    /// Checks the arguments before the call is passed to the client: they match the schema, and contain defaults and the changes of an approver. The
+    /// default accepts all arguments.
     fn check_arguments(&self, arguments: &Value) -> Result<(), ToolError> {
         let _ = arguments;
         Ok(())
     }
 
-    /// Checks a result that fits the output schema against the arguments of its call.
+    /// Checks a result that matches the output schema against the arguments of its call.
     fn check_result(&self, arguments: &Value, result: &Value) -> Result<(), ToolError>;
 }
 
@@ -263,8 +263,8 @@ impl DynamicTool {
 
     /// Creates a tool from a factory: for each call, `create` reads values from the context and returns the closure that serves the call.
     ///
-    /// Name, description and schema are fixed here, so values that `create` binds never reach a model. `create` runs again for each call, after the
-    /// gate allowed the call, so no state is kept from one request to the next. Like a body, it may read only the secrets and variables that the tool
+    /// Name, description and schema are fixed here, so no model reads values that `create` binds. `create` runs again for each call, after the gate
+    /// allowed the call, so no state is kept from one request to the next. Like a body, it may read only the secrets and variables that the tool
     /// declares, and host values within the tool's effect.
     ///
     /// ```
@@ -366,7 +366,7 @@ impl DynamicTool {
 
     /// Creates a tool that the client runs, such as a question to the user. [`Turns`](crate::turn::Turns) checks the arguments of a call, requests
     /// an approval if the call requires one, and then suspends the turn. [`Turns::supply`](crate::turn::Turns::supply) continues with the result of the
-    /// client, which has to fit the output schema. Without [`Turns`](crate::turn::Turns), a call fails as unavailable.
+    /// client, which has to match the output schema. Without [`Turns`](crate::turn::Turns), a call fails as unavailable.
     #[cfg(feature = "host")]
     #[track_caller]
     pub fn client(
@@ -480,7 +480,7 @@ impl DynamicTool {
         self.judge_effect()
     }
 
-    /// Declares that the tool reaches beyond the host.
+    /// Declares that the tool communicates with systems or people outside of the host.
     pub fn open_world(mut self) -> Self {
         self.def.declared.open_world = true;
         self.judge_effect()
@@ -558,8 +558,8 @@ impl DynamicTool {
         self
     }
 
-    /// Adds an example, which models read after the description. Building the registry fails if the arguments do not fit the schema, or the
-    /// output does not fit the [output schema](Self::output_schema).
+    /// Adds an example, which models read after the description. Building the registry fails if the arguments do not match the schema, or the output
+    /// does not match the [output schema](Self::output_schema).
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -597,8 +597,8 @@ impl DynamicTool {
         self
     }
 
-    /// Sets the JSON Schema of the output and enforces it: a call whose output does not fit fails. Keys that an open object does not name may
-    /// have any value. If outputs cannot be checked against the schema, building the registry fails.
+    /// Sets the JSON Schema of the output and enforces it: a call whose output does not match the schema fails. Keys that an open object does not
+    /// name may have any value. If outputs cannot be checked against the schema, building the registry fails.
     pub fn output_schema(mut self, schema: &Value) -> Self {
         self.def.output_schema = Some(schema.to_string());
         self
@@ -616,9 +616,9 @@ impl DynamicTool {
     /// Providers that accept the schema still get the tool as strict, unless a request would exceed Anthropic's limits of strict tools.
     ///
     /// Such a provider does not enforce the schema for its model. So `check` validates the arguments before a person approves the call, and again
-    /// after they were [repaired](crate::Repair). `check` must implement exactly the schema of the tool. Arguments that it accepts reach the handler
-    /// as they were written. Other arguments are repaired only if [`dynamic::read`](crate::schema::dynamic::read) can read the schema as well, except
-    /// for white space, a code fence and commas around JSON.
+    /// after they were [repaired](crate::Repair). `check` must implement exactly the schema of the tool. Arguments that it accepts are passed to the
+    /// handler as they were written. Other arguments are repaired only if [`dynamic::read`](crate::schema::dynamic::read) can read the schema as
+    /// well, except for white space, a code fence and commas around JSON.
     ///
     /// The audit row of every call has a note `non_strict` that names these providers.
     ///

@@ -48,7 +48,7 @@ impl OutputCheck {
         }))
     }
 
-    /// Returns the faults of an output that does not fit the schema.
+    /// Returns the faults of an output that does not match the schema.
     pub(crate) fn issues(&self, output: &str) -> Vec<Issue> {
         match self {
             Self::Read(tree) => tree.issues(output),

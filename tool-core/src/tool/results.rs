@@ -4,7 +4,7 @@ use crate::args::{self, Repair};
 use crate::schema::dynamic;
 use crate::tool::ToolDef;
 
-/// Returns a text for each example result that does not fit the output. If the output type derives `StrictSchema`, the compiler has checked
+/// Returns a text for each example result that does not match the output schema. If the output type derives `StrictSchema`, the compiler has checked
 /// this already. A type that has only `JsonSchema` is checked here. Without a schema, nothing is checked.
 pub(crate) fn result_faults(def: &ToolDef) -> Vec<String> {
     if def
@@ -31,7 +31,7 @@ pub(crate) fn result_faults(def: &ToolDef) -> Vec<String> {
                 })
                 .collect();
             Some(format!(
-                "the result {} of an example does not fit the output: {}",
+                "the result {} of an example does not match the output schema: {}",
                 result.text,
                 why.join("; ")
             ))

@@ -18,7 +18,7 @@ pub struct Ticket(());
 #[doc(hidden)]
 pub struct Pass(());
 
-/// The error if serde rejects arguments that fit the schema, because a custom `Deserialize` impl is stricter than the schema of its type.
+/// The error if serde rejects arguments that match the schema, because a custom `Deserialize` impl is stricter than the schema of its type.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct DecodeError(Issue);
@@ -29,7 +29,7 @@ impl DecodeError {
     }
 }
 
-/// Creates the error of a call whose arguments fit the schema but not the type.
+/// Creates the error of a call whose arguments match the schema but not the type.
 #[cold]
 pub(crate) fn misread(reason: Option<DecodeError>) -> ToolError {
     reason.map_or_else(unfit, DecodeError::into_tool_error)
@@ -66,7 +66,7 @@ pub trait Entry {
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum NotBegun {
-    /// The arguments do not fit the schema. The error is set if a custom `Deserialize` impl gave a reason.
+    /// The arguments do not match the schema. The error is set if a custom `Deserialize` impl gave a reason.
     Unfit(Option<DecodeError>),
     /// The call is refused.
     Refused(ToolError),

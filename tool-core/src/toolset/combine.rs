@@ -34,7 +34,7 @@ pub enum ToolsetError {
         name: String,
     },
     /// [`Toolset::rename`] names a tool that does not exist.
-    #[error("there is no tool `{name}` to rename")]
+    #[error("there is no tool `{name}` to rename: pass the name that the model sees now")]
     Unknown {
         /// The name that is unknown.
         name: String,

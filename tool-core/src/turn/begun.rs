@@ -101,7 +101,8 @@ impl BegunRun {
         Ok(self.turns.threads.append(message).await?)
     }
 
-    /// Returns whether the model has answered the last message of the user, so that [`drive`](Self::drive) would make no request.
+    /// Returns whether the model has answered the last message of the user, so that [`drive`](Self::drive) would make no request. Also returns true
+    /// for an empty conversation.
     pub async fn is_answered(&self) -> Result<bool, TurnError> {
         let thread = self.read().await?;
         Ok(match thread.last_of_model()? {

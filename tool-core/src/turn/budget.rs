@@ -57,12 +57,9 @@ const OUTPUT: u64 = 4_096;
 /// turns.say("Hello", &cx).await?;
 /// let outcome = turns.drive(&mut model, |_| toolset![], &cx).await?;
 /// assert!(matches!(outcome, Outcome::Answered(_)));
-/// // The model reported no usage, so the reservation was kept: another request does not fit.
-/// turns.say("Hello again", &cx).await?;
-/// let outcome = turns.drive(&mut model, |_| toolset![], &cx).await?;
-/// assert!(matches!(outcome, Outcome::SharedBudget(_)));
-/// let row = store.budget(&BudgetId::new(&Workspace::new("acme"), "main")?).await?.unwrap();
-/// assert_eq!(row.unmeasured, 1);
+/// // The model reported no usage, so the reservation was kept: another request would exceed the budget. turns.say("Hello again", &cx).await?; let
+/// outcome = turns.drive(&mut model, |_| toolset![], &cx).await?; assert!(matches!(outcome, Outcome::SharedBudget(_))); let row =
+/// store.budget(&BudgetId::new(&Workspace::new("acme"), "main")?).await?.unwrap(); assert_eq!(row.unmeasured, 1);
 /// # Ok(())
 /// # }
 /// ```
@@ -116,8 +113,8 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// Fails if the model fails, if the budget has less left than the request may use, and if its store
-    /// fails.
+    /// Fails if the model fails. With a budget, also fails if the budget has less left than the request may use, if it limits the cost and the model
+    /// has no price, if the context has no conversation, and if the store fails.
     pub async fn ask<M: Model + ?Sized>(
         model: &mut M,
         request: ModelRequest<'_>,

@@ -84,7 +84,7 @@ pub struct ModelRequest<'a> {
 /// How a run ended.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// The model wrote its last message.
+    /// The model has answered. This is the text of its last message.
     Answered(String),
     /// A tool has replied to the user with this text, so no further message of the model is requested.
     Replied(String),

@@ -55,7 +55,7 @@ impl Halt {
     }
 }
 
-/// The runs that the clones of one [`Turns`] drive now, so that a request to stop reaches them at once.
+/// The runs that the clones of one [`Turns`] drive now, so that a request to stop is passed to them at once.
 #[derive(Clone, Default)]
 pub(super) struct Live(Arc<Mutex<HashMap<RunId, Weak<Inner>>>>);
 

@@ -228,7 +228,7 @@ impl StoredCall<'_> {
         CallId::in_thread(&self.message.thread, self.message.seq, self.position)
     }
 
-    /// Returns the context of the call.
+    /// Returns the same context with the identity of the call.
     pub(super) fn context(&self, cx: &ToolContext) -> ToolContext {
         let earlier = self.message.turn.as_ref().map(|turn| EarlierCall {
             turn: Arc::clone(turn),

@@ -27,7 +27,7 @@ impl Turns {
         self
     }
 
-    /// Lists runs, newest first. The next page begins at the [`RunRow::cursor`] of the last run.
+    /// Lists runs, newest first. For the next page, set [`RunFilter::after`] to the [`RunRow::cursor`] of the last run.
     ///
     /// ```
     /// use tool_core::store::{MemoryStore, RunFilter, RunState, Workspace};
@@ -59,8 +59,8 @@ impl Turns {
 
     /// Cancels a run, even in another process, and returns its row; `None` if the run does not exist. A run that has ended is not changed.
     ///
-    /// A run that this value or a clone of it drives stops at once: the request to the model is dropped and calls are cancelled. A run in another process stops
-    /// before its next step, or when it renews its lease, which it does three times in a [`lease`](Self::lease).
+    /// A run that this value or a clone of it drives stops at once: the request to the model is dropped and calls are cancelled. A run in another
+    /// process stops before its next step, or at the next renewal of its lease, a third of a [`lease`](Self::lease) after the last one.
     pub async fn cancel(&self, id: &RunId) -> Result<Option<RunRow>, TurnError> {
         let row = self.runs.stop_run(id, RunStop::Cancel).await?;
         if row.is_some() {

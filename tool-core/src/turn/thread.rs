@@ -83,7 +83,7 @@ impl<'s> Thread<'s> {
         })
     }
 
-    /// Appends messages only while the driver of a run drives the thread.
+    /// Sets the fence: messages are appended only while its driver has the run.
     pub(super) fn fenced(mut self, fence: Fence) -> Self {
         self.fence = Some(fence);
         self
@@ -240,7 +240,7 @@ impl<'s> Thread<'s> {
     }
 
     /// Appends a message of the model, which had read the thread up to the sequence number `read`. Fails with [`TurnError::Busy`] if another run has
-    /// appended a message of the model in the meantime. `last` also ends the run.
+    /// appended a message of the model in the meantime. If `last` is set, the transaction of the message also ends the run.
     pub(super) async fn append_model(
         &mut self,
         message: ModelMessage,

@@ -32,7 +32,7 @@ use crate::tool::ToolDef;
 pub struct Disables(Arc<Versioned<BTreeSet<String>>>);
 
 impl Disables {
-    /// Switches a tool off by its own name. Returns whether it was on.
+    /// Switches a tool off by its own name or an alias. Returns whether it was on.
     pub fn disable(&self, tool: impl Into<String>) -> bool {
         let tool = tool.into();
         self.change(|names| names.insert(tool))

@@ -68,8 +68,8 @@ impl Enablement {
         self
     }
 
-    /// Enables all tools for an instance without any row, for data that was stored before enablement rows existed. By default such an
-    /// instance has no tools.
+    /// Enables all tools for an instance that has no rows, for data that was stored before enablement rows existed. By default such an instance has
+    /// no tools.
     pub fn default_open(mut self) -> Self {
         self.default_open = true;
         self
@@ -194,9 +194,9 @@ impl AgentTool {
     /// Returns the tool `ask_<slug>`, for [`new`](AgentTool::new): it takes a `prompt` of 1 to 8000 characters and returns the agent's
     /// answer as text.
     ///
-    /// Its timeout is 60 seconds by default, and the future of `answer` is dropped when the calling turn ends. The tool is declared to
-    /// change state and to reach beyond the host, because the agent's actions are not known in advance. Every call that the agent makes
-    /// passes the agent's own gate.
+    /// Its timeout is 60 seconds by default, and the future of `answer` is dropped when the calling turn ends. The tool is declared to change state
+    /// and to communicate beyond the host, because the agent's actions are not known in advance. Every call that the agent makes passes the agent's
+    /// own gate.
     #[track_caller]
     pub fn tool<F>(
         slug: &str,

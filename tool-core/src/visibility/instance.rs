@@ -102,7 +102,7 @@ impl InstanceRules {
         Ok(rules)
     }
 
-    /// Enables all tools for an instance without any row, as [`Enablement::default_open`] does. By default, such an instance has no tools. The
+    /// Enables all tools for an instance that has no rows, as [`Enablement::default_open`] does. By default, such an instance has no tools. The
     /// returned rules have their own cache.
     #[must_use]
     pub fn default_open(self) -> Self {

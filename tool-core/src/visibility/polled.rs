@@ -153,7 +153,7 @@ impl Poller {
         *self.reads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether the store was never read.
+    /// Returns whether no read of the store has succeeded yet.
     pub(super) fn is_new(&self) -> bool {
         self.reads().good.is_none()
     }

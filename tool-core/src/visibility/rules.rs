@@ -15,8 +15,8 @@ use crate::policy::lists::{Access, Step, ToolLists};
 
 /// A snapshot of the rules that decide which tools are visible to one turn. It is loaded before the turn and does not change while the turn runs.
 ///
-/// Without any rule, every tool except harness tools is visible. A tool that the policy denies later, or that people switch off later, is refused at
-/// the next dispatch. A tool that is added later is visible in the next turn.
+/// Without any rule, every tool is visible except harness tools and tools that require a secret that the context does not have. A tool that the
+/// policy denies later, or that people switch off later, is refused at the next dispatch. A tool that is added later is visible in the next turn.
 ///
 /// ```
 /// use tool_core::{Enablement, Rules, Runtime};
@@ -186,7 +186,7 @@ impl Rules {
         self
     }
 
-    /// Sets the number of agents above this turn, each of which called the next one; defaults to 0.
+    /// Sets the length of the chain of agent calls that started this turn; defaults to 0, for a turn that no agent started.
     pub fn depth(mut self, depth: u32) -> Self {
         self.depth = depth;
         self

@@ -186,7 +186,7 @@ pub(super) fn named(union: &Union, name: &str) -> Option<&'static Variant> {
     union.variants.iter().find(|variant| variant.name == name)
 }
 
-/// Writes a value of a union.
+/// Writes a value of a union. If its variant is not known, writes only the number of its keys.
 pub(super) fn variant(
     cursor: &mut Cursor<'_>,
     union: &Union,

@@ -134,7 +134,7 @@ impl SerializeStruct for Compound<'_> {
     type Ok = ();
     type Error = Error;
 
-    #[allow(clippy::inline_always, reason = "as `key`")]
+    #[allow(clippy::inline_always, reason = "the same as for `key`")]
     #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,

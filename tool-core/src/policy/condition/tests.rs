@@ -49,7 +49,7 @@ fn condition_is_true_false_or_fails() {
     assert_eq!(ask(&there, "no JSON"), Answer::Failed);
 }
 
-// M14: null is a value that differs from all others; a pointer reaches into arrays and escaped keys.
+// M14: null is a value that differs from all others; a pointer can select items of arrays and escaped keys.
 #[test]
 fn null_is_a_distinct_value_and_pointers_reach_nested_values() {
     assert_eq!(
@@ -75,7 +75,7 @@ fn null_is_a_distinct_value_and_pointers_reach_nested_values() {
 
 // M14: numbers are compared by value and exactly; a number that was rounded when it was parsed fails the condition.
 #[test]
-fn numbers_are_exact() {
+fn numbers_are_compared_exactly() {
     let equals = |value: i64| Condition::new("/a").equals(value);
     assert_eq!(ask(&equals(1), r#"{"a":1.0}"#), Answer::Yes);
     assert_eq!(

@@ -40,7 +40,7 @@ pub(in crate::run) enum Record {
 }
 
 impl Cleared<Prepared> {
-    /// Claims a call of a host without a gate, which writes no rows.
+    /// Claims a call of a host without a gate. Such a host writes no rows.
     #[inline]
     pub(in crate::run) fn claim(self) -> Claimed<Prepared> {
         let (held, guards, nothing) = self.take();

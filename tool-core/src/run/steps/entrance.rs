@@ -177,7 +177,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
                 begun => begun,
             };
         }
-        // The arguments fit the schema, but a custom `Deserialize` impl rejects them.
+        // The arguments match the schema, but a custom `Deserialize` impl rejects them.
         Err(self.stopped_inside(misread(reason)))
     }
 
@@ -189,7 +189,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
         NotBegun::Refused(refused.unwrap_or(error))
     }
 
-    /// Opens the scope for a body that the host has created; the arguments only have to fit the schema.
+    /// Opens the scope for a body that the host has created; the arguments only have to match the schema.
     #[cfg(feature = "host")]
     pub(super) fn begin_made(
         mut self,

@@ -52,7 +52,6 @@ impl Flight {
         &self.0.prepared
     }
 
-    /// Returns the context of the call.
     pub(in crate::run) fn context(&self) -> &ToolContext {
         &self.0.prepared.cx
     }
@@ -92,7 +91,6 @@ impl Flight {
         self.0.verdicts.rerun = Some((attempt, operator));
     }
 
-    /// Counts a run of the body.
     pub(super) fn counts_run(&mut self) {
         self.0.verdicts.attempt += 1;
     }

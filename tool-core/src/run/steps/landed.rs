@@ -75,7 +75,7 @@ impl Landing {
 }
 
 impl Running<Prepared> {
-    /// Builds the result of a run. Only a bounded output has to wait, until the part that the model does not read is stored.
+    /// Builds the result of a run. Only a bounded output has to wait: an output that is longer than its limit is stored first.
     #[inline]
     pub(in crate::run) fn land(self, toolset: &Toolset, ran: Ran) -> Landing {
         let (prepared, (), _) = self.take();

@@ -211,7 +211,6 @@ impl Running<Flight> {
         matches!(self.record, Record::Row(_))
     }
 
-    /// Counts a run of the body.
     pub(in crate::run) fn counts_run(&mut self) {
         self.held.counts_run();
     }

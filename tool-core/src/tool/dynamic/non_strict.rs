@@ -35,8 +35,8 @@ impl DynamicDef {
         }
     }
 
-    /// Does not change arguments that fit the tool's own schema. Repairs other arguments if the schema could be read as a tree and the repaired arguments fit
-    /// the tool's own schema. Rejects all other arguments.
+    /// Does not change arguments that match the tool's own schema. Repairs other arguments if the schema could be read as a tree and the repaired
+    /// arguments match the tool's own schema. Rejects all other arguments.
     fn checked<'t>(
         &self,
         check: &Arc<dyn SchemaCheck>,
