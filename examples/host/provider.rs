@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// One message of the script.
 enum Answer {
     Text(&'static str),
-    /// Names and arguments of calls. In every message, the ids of the calls begin again with `call_0`, as those of some models do.
+    /// Names and arguments of calls. In every message, the ids of the calls begin again with `call_0`, as with some models.
     Calls(&'static [(&'static str, &'static str)]),
     /// A text that continues until the client closes the connection.
     Endless,

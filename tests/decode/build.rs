@@ -283,7 +283,7 @@ impl Maker {
         }
     }
 
-    /// Picks an earlier type that is small enough and fits, if there is one.
+    /// Picks an earlier type that is small enough and passes `fits`, if there is one.
     fn earlier(&mut self, most: usize, fits: impl Fn(&Known) -> bool) -> Option<Type> {
         let fitting: Vec<&Type> = self
             .known

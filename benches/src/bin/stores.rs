@@ -56,7 +56,7 @@ async fn postgres(url: &str) -> PostgresStore {
     PostgresStore::open(url).await.expect("a store")
 }
 
-/// Returns the time of one write of 4 KiB to the end of a file with `fdatasync`, which is the least that a transaction costs.
+/// Returns the time of one write of 4 KiB to the end of a file with `fdatasync`. A transaction needs at least this time.
 fn sync_cost(folder: &Path) -> Duration {
     let mut file = File::create(folder.join("plain")).expect("a file");
     let (rounds, start) = (300, Instant::now());

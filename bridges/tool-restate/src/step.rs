@@ -7,7 +7,7 @@ use tokio::sync::Mutex;
 use tool_agent::worker::{SteppedThread, TakenThread, ThreadStep, Worker};
 use tool_core::store::{StoreError, ThreadId, Timestamp, WorkRow, WorkState};
 
-/// The pause before the next attempt to take a thread that another driver holds.
+/// The pause in milliseconds before the next attempt to take a thread that another driver has claimed.
 const PAUSE: u64 = 500;
 
 /// The result of a step, which is journaled.
@@ -63,7 +63,7 @@ impl Driver {
     }
 }
 
-/// Returns the next step for a thread whose row this driver does not hold.
+/// Returns the result for a thread that this driver could not claim or has released.
 fn after_row(row: &WorkRow) -> Done {
     match row.state {
         WorkState::Queued | WorkState::Claimed => {

@@ -59,8 +59,8 @@
 //!
 //! # Calls
 //!
-//! `tools.name({…})` returns the payload that a client of the tool receives (`to_model_output` only changes the text
-//! that a model reads), or throws an error with `message` and `kind`. Every call is a call of the toolset,
+//! `tools.name({…})` returns the payload that a client of the tool receives, without the bytes of images, audio and files
+//! (`to_model_output` only changes the text that a model reads), or throws an error with `message` and `kind`. Every call is a call of the toolset,
 //! nested in the call of `run_code`: rules, policy, approval, limits, ledger and audit apply as they do to the model's own
 //! calls. Read-only tools run in parallel, every other tool alone, and calls start in the order in which the code made them.
 //!
@@ -72,9 +72,9 @@
 //! | status | |
 //! |---|---|
 //! | `success` | the code ran to its end |
-//! | `error` | a syntax error, an exception, or an unhandled rejection |
+//! | `error` | a syntax error, an exception, an unhandled rejection, a promise that never settles, an exceeded size limit, or a failed process |
 //! | `memory` | the code needed more than [`Limits::memory`] |
-//! | `link_error` | an import of a module or export that does not exist, or of a path or address |
+//! | `link_error` | a static import of a missing module or export, of a path or address, or with attributes; a syntax error in a granted module |
 //! | `terminated` | [`Limits::time`] was exceeded, or [`RunHandle::terminate`] was called |
 //!
 //! The engine is interrupted when its time limit is exceeded. Some built-in functions do not react to an interrupt, so the process
@@ -91,8 +91,8 @@
 //!
 //! # Cost
 //!
-//! The crate adds the engine and the compiler, in C and Rust: about 110 crates in addition to those of `tool-core` and
-//! `tool-isolate`, and one to two minutes of build time. Each run starts a process: 10 to 13 ms in a release build on two cores.
+//! The crate adds the engine and the compiler, in C and Rust: about 110 crates that `tool-core` and `tool-isolate` do
+//! not need, and one to two minutes of build time. Each run starts a process: 10 to 13 ms in a release build on two cores.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

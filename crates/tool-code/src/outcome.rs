@@ -11,11 +11,13 @@ use serde_json::value::RawValue;
 pub enum Status {
     /// The code ran to its end.
     Success,
-    /// The code has a syntax error, has thrown an exception, or has an unhandled rejection.
+    /// The code has a syntax error, has thrown an exception, has an unhandled rejection, waits for a promise that never settles, or has exceeded a
+    /// size limit; or the engine's process failed.
     Error,
     /// The code exceeded its memory limit.
     Memory,
-    /// An import refers to a module or export that does not exist, or to a path or address.
+    /// A static import refers to a module or export that does not exist or to a path or address, or has attributes; or a granted module has a
+    /// syntax error.
     LinkError,
     /// The run was stopped by its time limit or by its caller.
     Terminated,

@@ -44,7 +44,7 @@ pub(crate) enum Event {
     Said(ToHost),
     /// The process sent bytes that are not a valid message.
     Nonsense(io::Error),
-    /// The process closed its output.
+    /// The process closed its output, or its output cannot be read.
     Closed,
 }
 

@@ -22,8 +22,8 @@ const EXTENSIONS: [&str; 4] = [".ts", ".js", ".mts", ".mjs"];
 /// Runs functions of the kind `type_script` in the engine of `run_code`.
 ///
 /// The default export of the entry file is a function. It gets the arguments of the call as an object. Its result is the output of the tool and has to
-/// fit the output schema; if the function returns a promise, the value of the promise is the output. Files import each other by relative paths (`import
-/// { total } from "./lib.ts"`). They import the modules that [`CodeBuilder::module`](crate::CodeBuilder::module) grants by name.
+/// match the output schema; if the function returns a promise, the value of the promise is the output. Files import each other by relative paths
+/// (`import { total } from "./lib.ts"`). They import the modules that [`CodeBuilder::module`](crate::CodeBuilder::module) grants by name.
 ///
 /// The code calls the tools in [`FunctionVersion::uses`] as `tools.name({…})`, in the same way as the code of `run_code`: every call passes the gate
 /// under the name of the tool. The effects of the function are the effects of these tools. If a call needs an approval, the call of the function is
@@ -92,7 +92,7 @@ pub struct TypeScriptRunner {
 }
 
 impl TypeScriptRunner {
-    /// Runs functions with these settings. They can call the tools of a registry that the rules allow.
+    /// Creates a runner that runs functions with these settings. The functions can call the tools of `registry` that the rules allow.
     pub fn new(code: Code, registry: &Registry, rules: Rules) -> Self {
         Self {
             code,

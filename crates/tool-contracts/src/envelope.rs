@@ -145,7 +145,7 @@ pub struct MissingVariable {
 pub enum ErrorKind {
     /// No tool of this name is visible.
     UnknownTool,
-    /// The arguments do not fit the schema.
+    /// The arguments do not match the schema.
     InvalidArguments,
     /// The call is not allowed, for example by a policy.
     Denied,

@@ -34,7 +34,8 @@ pub enum IsolateError {
     /// A mechanism that the host requires is not in force.
     #[error("{0}")]
     NotInForce(String),
-    /// The helper exited before it reported how the job ended. The rest of the job was killed as far as possible.
+    /// The helper exited before it reported how the job ended, or did not end the job in time. With `Isolation::GroupOnly`: the runtime was shut
+    /// down. The rest of the job was killed as far as possible.
     #[error("the job was lost: {0}")]
     Lost(String),
     /// An operation of the system failed, for example the creation of a pipe.

@@ -97,7 +97,7 @@ pub(super) enum Event {
     Started(Box<InForce>),
     /// The job was not started.
     Failed(Failure),
-    /// The job has ended, and none of its processes is left.
+    /// The job has ended. None of its processes is left, except in a PID namespace without a separate `/proc`: these end with the supervisor.
     Ended {
         exit: Option<Exit>,
         because: Because,

@@ -71,7 +71,7 @@ async fn no_process_outlives_its_run() {
             assert_eq!(left(), Vec::<String>::new(), "{code}");
         }
     }
-    // In the rest of the test, no run reaches its time limit, even on a slow machine.
+    // In the rest of the test, no run exceeds its time limit, even on a slow machine.
     let isolation = Isolation::new().helper(HOST);
     let limits = Limits {
         time: Duration::from_mins(10),

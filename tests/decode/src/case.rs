@@ -56,7 +56,7 @@ pub enum Known {
     DescribedAsWritten,
     /// serde's derive cannot read 128-bit numbers from its buffers.
     SerdeBuffersNoWideNumber,
-    /// A value fits the schema of a variant of an untagged union, but a user-defined reader inside refuses the value. The one-pass decoder reports
+    /// A value matches the schema of a variant of an untagged union, but a user-defined reader inside refuses the value. The one-pass decoder reports
     /// the reader's error; serde only reports that no variant matched.
     SerdeLosesTheError,
     /// A recursive record is flattened into a different record. The tree of the outer record has no node with the name of the recursive record, so

@@ -1,4 +1,4 @@
-//! A writer of random JSON texts, most of which fit a schema.
+//! A writer of random JSON texts, most of which match a schema.
 
 use std::fmt::Write as _;
 

@@ -19,7 +19,7 @@ pub(crate) fn serve(who: &str) -> ExitCode {
         let serving = async move { ours(false).serve_http_until(listener, HttpOptions::new(), std::future::pending()).await };
         runtime.spawn(serving);
     } else {
-        // The setup is the same as in rmcp's documentation, but without Nagle's algorithm, which makes each call in a session take 44 ms.
+        // The setup is the same as in rmcp's documentation, but Nagle's algorithm is disabled: with it, each call in a session takes 44 ms.
         let router = Router::new().nest_service("/mcp", rmcp_service(who == "rmcp-json"));
         let listener = listener.tap_io(|stream| stream.set_nodelay(true).expect("a socket"));
         runtime.spawn(async move { axum::serve(listener, router).await });

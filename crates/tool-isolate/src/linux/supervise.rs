@@ -1,4 +1,4 @@
-//! The supervisor process: starts one job, and exits when all of the job's processes have ended.
+//! The supervisor process: starts one job, ends all of the job's processes, and exits.
 
 use std::fs;
 use std::io::{self, IoSliceMut, Write as _};

@@ -380,7 +380,7 @@ fn end_is_the_last_event_of_a_message() {
     assert_eq!(lines(&ran).last().unwrap()["cause"], "failed", "{ran:?}");
 }
 
-// Control characters of a model or a tool do not reach the terminal.
+// Control characters in the text of a model are escaped in the output.
 #[test]
 fn control_characters_are_escaped() {
     let provider = Provider::start(vec![says("a\u{1b}[2Jb")]);
@@ -495,7 +495,7 @@ fn streams(text: &str) -> Reply {
 const MARKDOWN: &str = "# Title\n\nSome **bold** text with `code` and \u{1b}[2J.\n\n- one\n\n```sh\nls *.rs\n```\n\n\
     | Name | Pages |\n|---|--:|\n| Emma | 474 |\n";
 
-// A terminal shows headings, emphasis, code, lists and tables, and no escape sequence of the model reaches it.
+// A terminal shows headings, emphasis, code, lists and tables. The escape sequences in the model's text are shown as text.
 #[test]
 fn markdown_is_rendered_in_a_terminal() {
     let provider = Provider::start(vec![streams(MARKDOWN)]);

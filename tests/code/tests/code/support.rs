@@ -14,7 +14,7 @@ pub(crate) fn builder() -> CodeBuilder {
     Code::builder().isolation(isolation).limits(limits())
 }
 
-/// Limits that a busy machine does not reach.
+/// Limits that a run does not exceed, even on a busy machine.
 pub(crate) fn limits() -> Limits {
     Limits {
         time: Duration::from_mins(1),
@@ -22,7 +22,7 @@ pub(crate) fn limits() -> Limits {
     }
 }
 
-/// Limits that code should reach only if it never ends.
+/// Limits that only endless code exceeds.
 pub(crate) fn short() -> Limits {
     Limits {
         time: Duration::from_secs(2),
