@@ -13,7 +13,7 @@
 //! | `git` | `git_clone`, `git_status`, `git_diff`, `git_log`, `git_commit`, `git_branch`, `git_fetch`, `git_push` |
 //! | `isolate` | none: runs the programs of other packs in a sandbox |
 //! | `http` | `http_get`, `http_request` |
-//! | `http-client` | none: the HTTP client and its guard, for other packs |
+//! | `http-client` | none: the HTTP client and its guard, for other packs, and `HttpEmbedder` |
 //! | `http-runner` | none: runs stored HTTP operations |
 //! | `memory` | `search_memory`, `remember`, `memory_block`, `search_conversation` |
 //! | `human` | `send_message_to_human`, `mark_room_event_completed`, `compact_room_history`, `send_outbound_message`; `ask_user`, which the host adds to its registry |

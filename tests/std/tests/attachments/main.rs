@@ -298,7 +298,7 @@ async fn keys_of_other_conversations_are_refused() {
 }
 
 #[tokio::test]
-async fn context_without_a_store_or_a_conversation_is_unavailable() {
+async fn tool_is_unavailable_without_a_store_or_a_conversation() {
     let (_folder, uploads) = uploads();
     let contexts = [
         ToolContext::builder().conversation("main").build(),

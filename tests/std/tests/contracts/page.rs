@@ -100,7 +100,7 @@ pub(crate) fn each_name_of_other_systems_has_one_row_case() -> Ran {
     Ok(())
 }
 
-// S1-46, S1-47: the page lists the tools of the categories that an instance can turn off
+// S1-46, S1-47: the page lists the tools of the categories that rules can hide from an instance.
 pub(crate) fn categories_have_the_tools_of_the_page_case() -> Ran {
     let mut linked: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for tool in Registry::linked().unwrap().tools() {

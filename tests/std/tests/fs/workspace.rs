@@ -122,7 +122,7 @@ fn child_writes_after_the_variable_has_changed() {
 
 // S1-71: an invalid workspace name is refused.
 #[test]
-fn invalid_instance_slug_is_refused() {
+fn invalid_workspace_name_is_refused() {
     let root = root();
     let workspaces = Workspaces::new(root.path());
     for slug in [
@@ -148,7 +148,7 @@ fn invalid_instance_slug_is_refused() {
 // D8, S1-71: `Workspaces::open` accepts exactly the names that `InstanceSlug` accepts. Earlier, the context accepted `acme_eu` and `Workspaces`
 // refused it, so tools could not use files in that workspace.
 #[test]
-fn every_slug_of_an_instance_has_workspaces() {
+fn workspaces_accept_the_slugs_of_contexts() {
     let root = root();
     let workspaces = Workspaces::new(root.path());
     let mut slugs = 0;
@@ -297,7 +297,7 @@ fn links_in_the_workspace_path_are_refused() {
 
 // S1-89: `delete_instance` removes the tree of a workspace and keeps other workspaces.
 #[test]
-fn deleting_an_instance_removes_its_tree() {
+fn deleting_a_workspace_removes_its_tree() {
     let root = root();
     let workspaces = Workspaces::new(root.path());
     for (instance, id) in [("acme", "a:b"), ("acme", "a_b"), ("acme-eu", "c")] {
@@ -334,7 +334,7 @@ fn deleting_an_instance_removes_its_tree() {
 // S1-89: `delete_instance` does not follow links, and works for every depth of folders.
 #[cfg(unix)]
 #[test]
-fn deleting_an_instance_follows_no_link_at_any_depth() {
+fn deleting_a_workspace_follows_no_link_at_any_depth() {
     use std::os::unix::fs::symlink;
 
     let (root, outside) = (root(), root_with_a_file());

@@ -235,7 +235,7 @@ async fn removal_of_old_clones_follows_no_link() {
 
 // S1-89: `delete_instance` removes the clones and tokens of a workspace.
 #[tokio::test]
-async fn deleting_an_instance_removes_clones_and_tokens() {
+async fn deleting_a_workspace_removes_clones_and_tokens() {
     let world = World::new();
     let server = world.server();
     for id in ["c1", "c2"] {

@@ -166,9 +166,9 @@ async fn turn_suspends_until_the_user_answers() {
     assert!(matches!(side, Outcome::Client(_)), "{side:?}");
 }
 
-// S2-38: answers that do not fit the questions are refused, such as an unknown option. The model reads why.
+// S2-38: answers that do not match the questions are refused, such as an unknown option. The model reads why.
 #[tokio::test]
-async fn answers_that_do_not_fit_are_refused() {
+async fn answers_that_do_not_match_are_refused() {
     let size = || answer("size", &[], Some("L"));
     let red = || answer("color", &["red"], None);
     let unknown = AnswerError::UnknownOption {

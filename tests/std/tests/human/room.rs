@@ -120,7 +120,7 @@ async fn room_without_services_is_reported() {
     assert_eq!(error.kind(), ErrorKind::Unavailable);
 }
 
-// S1-55: only events that are in processing and belong to the caller's own instance and room are completed, and the result contains their number.
+// S1-55: only events that are in processing and belong to the caller's own workspace and room are completed, and the result contains their number.
 #[tokio::test]
 async fn only_own_events_in_processing_are_completed() {
     let store = MemoryStore::default();

@@ -126,7 +126,7 @@ pub(crate) async fn mounts_are_refused_unless_the_host_allows_them_case() -> Ran
         "`bound/secret` is on a different file system than the workspace, which the host does not allow"
     );
 
-    // Deleting a conversation or an instance deletes no file of a mounted folder, and does not change the folder's mode.
+    // Deleting a conversation or a workspace deletes no file of a mounted folder, and does not change the folder's mode.
     let workspaces = Workspaces::new(trial.place.around().join("ws"));
     fs::set_permissions(&outside, fs::Permissions::from_mode(0o555)).unwrap();
     assert!(workspaces.delete_conversation("acme", "conv1").is_err());

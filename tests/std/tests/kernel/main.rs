@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         process::memory_of_all_processes_together_is_limited_case,
         process::unprivileged_host_restricts_its_commands_case,
         workspace::read_only_files_are_deleted_case,
-        workspace::deleting_an_instance_skips_unremovable_files_case,
+        workspace::deleting_a_workspace_skips_unremovable_files_case,
         files::devices_are_refused_without_waiting_case,
         files::mounts_are_refused_unless_the_host_allows_them_case,
         files::unreadable_folder_is_reported_case,

@@ -1,4 +1,4 @@
-//! Deletion of conversations and instances by a host that is not root, to which file modes apply.
+//! Deletion of conversations and workspaces by a host that is not root, to which file modes apply.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -101,7 +101,7 @@ fn removes_read_only_files() {
 }
 
 // S1-89: if some files cannot be removed, all other files, in particular tokens, are removed nevertheless.
-pub(crate) fn deleting_an_instance_skips_unremovable_files_case() -> Ran {
+pub(crate) fn deleting_a_workspace_skips_unremovable_files_case() -> Ran {
     let root = tempfile::tempdir().unwrap();
     let base = root.path().join("ws/acme");
     // These files belong to a different user, and the host may not delete files in their folders.

@@ -245,7 +245,7 @@ async fn documents_are_written_and_extended() {
     assert_eq!(desk.get("a.txt").await["content"], "three");
 }
 
-// writeKnowledge: a call may contain 1 MB, and a document 10 MB. More is refused with the code DOCUMENT_SIZE_EXCEEDED.
+// writeKnowledge: a call may contain 1 MiB, and a document 10 MiB. More is refused with the code DOCUMENT_SIZE_EXCEEDED.
 #[tokio::test]
 async fn documents_that_are_too_large_are_refused() {
     let desk = Desk::new();
@@ -361,7 +361,7 @@ async fn documents_of_unsupported_types_fail_with_a_code() {
 }
 
 #[tokio::test]
-async fn context_without_documents_is_unavailable() {
+async fn search_is_unavailable_without_documents_in_the_context() {
     let tools = toolset![tool_std::knowledge::search_knowledge];
     let call = ToolCall::new("c", "search_knowledge", r#"{"query": "x"}"#);
     let result = tools.call(call, &ToolContext::anonymous()).await;

@@ -83,7 +83,7 @@ async fn blocks_of_conversations_are_separate() {
     }
 }
 
-// S2-32: a full block keeps its limit and its newest notes.
+// S2-32: a full block stays within its limit and keeps its newest notes.
 #[tokio::test]
 async fn oldest_notes_are_compacted() {
     for memory in memories().await {

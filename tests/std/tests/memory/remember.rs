@@ -194,9 +194,9 @@ async fn row_has_its_origin_and_no_secret() {
     }
 }
 
-// A page cannot replace what the user said: its similar content is a separate memory, and each result has its source.
+// What a model repeats from a page does not replace what the user said: the similar content is a separate memory.
 #[tokio::test]
-async fn content_of_a_tool_replaces_nothing() {
+async fn content_of_a_model_does_not_replace_content_of_a_user() {
     for memory in memories().await {
         let memory = memory.embedder(Subjects);
         let said = new_memory("The budget is 5000", MemorySource::User);

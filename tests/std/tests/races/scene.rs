@@ -38,7 +38,7 @@ pub(crate) fn edited(text: &str, seat: usize, by: &str) -> String {
 pub(crate) struct Scene {
     pub(crate) world: World,
     pub(crate) git_server: Server,
-    /// A server on the same port of a different address, to which a malicious setting redirects git.
+    /// A server on the same port of a different address, to which a malicious setting would redirect git.
     pub(crate) other_server: Server,
     pub(crate) web_server: stand_ins::Server,
     pub(crate) cx: ToolContext,

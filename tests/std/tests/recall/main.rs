@@ -22,7 +22,7 @@ use questions::QuestionSet;
 use search::{Host, Search};
 
 /// The maximum amount by which a figure of the search by words and meaning may be worse than the better figure of the two single searches: one
-/// percentage point. On the full sets, it is not worse.
+/// percentage point.
 const WORSE: f64 = 0.01;
 
 /// The maximum difference between a measured and a recorded figure on a database, whose vector search may be approximate.
@@ -69,7 +69,7 @@ async fn measured<S: LongTermStore + ThreadStore + Clone>(
     rows
 }
 
-/// Checks the rows of the last set.
+/// Checks in the rows of the last set that the search by words and meaning is at most [`WORSE`] worse than the better of the two single searches.
 fn is_fused_well(rows: &[Row]) {
     let of = |search: Search| {
         let row = |row: &&Row| row.search == search.title();

@@ -68,7 +68,7 @@ pub(crate) struct Host {
     memory: Memory,
     embedder: Vectors,
     judge: Judge,
-    /// The passage of each memory's text.
+    /// The id of each passage, by its text.
     passages: BTreeMap<String, String>,
 }
 
@@ -103,7 +103,7 @@ impl Host {
         cx.agent(AGENT).conversation("main").with(memory).build()
     }
 
-    /// Returns the passages that a search finds, best first.
+    /// Returns the ids of the passages that a search finds, best first.
     pub(crate) async fn found(&self, question: &Question, search: Search) -> Vec<String> {
         let memory = self.memory.clone();
         let with_embedder = || memory.clone().embedder(self.embedder.clone());

@@ -215,8 +215,8 @@ pub(crate) async fn login_is_sent_over_tls_only_case() -> Ran {
     Ok(())
 }
 
-// Two instances send messages to one server with their own logins.
-pub(crate) async fn each_instance_uses_its_own_login_case() -> Ran {
+// Concurrent calls use their own logins: the calls with the wrong password fail.
+pub(crate) async fn each_call_uses_its_own_login_case() -> Ran {
     let smtp = Smtp::start("starttls", true)?;
     let email = smtp.settings().start_tls().port(smtp.port);
     let calls = (0..6).map(|turn| {
@@ -258,7 +258,7 @@ pub(crate) async fn faults_of_the_server_are_reported_case() -> Ran {
     // The connection breaks after the message was sent: it may have been delivered.
     let result = send(&email, None, to("broken@example.com")).await;
     assert_eq!(kind(&result), ErrorKind::Interrupted);
-    // If one recipient is refused, the whole message is refused.
+    // If the server refuses one recipient, the call fails.
     let both =
         json!({"to": ["ann@example.com", "unknown@example.com"], "subject": "x", "text": "y"});
     assert_eq!(kind(&send(&email, None, both).await), ErrorKind::Failed);

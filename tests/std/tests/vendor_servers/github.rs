@@ -14,8 +14,8 @@ use tool_std::vendor::Api;
 use crate::openapi::Document;
 use crate::support::{PRIVATE, Server, output, response};
 
-// Each request of the pack is one that GitHub documents, and its documented examples can be read.
-pub(crate) async fn each_tool_fits_the_openapi_document_case() -> Ran {
+// Each request of the pack matches an operation of GitHub's document, and the documented example of the response is parsed.
+pub(crate) async fn each_tool_matches_the_openapi_document_case() -> Ran {
     let package = "@octokit/openapi/generated/api.github.com.json";
     let file = Node::with(package)?.package(package);
     let document = Document::read(&file);

@@ -22,9 +22,9 @@ fn main() -> ExitCode {
     suite![
         email::message_arrives_unchanged_case,
         email::login_is_sent_over_tls_only_case,
-        email::each_instance_uses_its_own_login_case,
+        email::each_call_uses_its_own_login_case,
         email::faults_of_the_server_are_reported_case,
-        github::each_tool_fits_the_openapi_document_case,
+        github::each_tool_matches_the_openapi_document_case,
         s3::files_are_stored_in_s3_case,
         s3::missing_bucket_is_unavailable_case,
     ]

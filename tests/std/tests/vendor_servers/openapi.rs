@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::support::Seen;
 
-/// An OpenAPI document whose servers have the same base path.
+/// An OpenAPI document. Its paths are compared with whole request paths, so the URLs of its servers must have no path.
 pub(crate) struct Document(Value);
 
-/// A request that an operation describes.
+/// The operation that describes a request.
 pub(crate) struct Matched<'a> {
     pub(crate) document: &'a Document,
     /// The method and the path, such as `get /search/issues`.
@@ -43,7 +43,7 @@ impl Document {
             let values = path_values(template, path)?;
             Some((template, operations.get(&method)?, values))
         });
-        // A template without parameters is more specific.
+        // A template with fewer parameters is more specific.
         let (template, operation, values) = found
             .by_ref()
             .min_by_key(|(_, _, values)| values.len())
@@ -149,7 +149,7 @@ impl Matched<'_> {
     }
 }
 
-/// Returns the values of the parameters if a path fits a template.
+/// Returns the values of the parameters if a path matches a template.
 fn path_values(template: &str, path: &str) -> Option<BTreeMap<String, String>> {
     let (mut names, mut segments) = (template.split('/'), path.split('/'));
     let mut values = BTreeMap::new();

@@ -103,7 +103,7 @@ async fn invalid_arguments_are_refused() {
     }
 }
 
-// The host chooses the recipients.
+// The host limits the recipients.
 #[tokio::test]
 async fn other_recipients_are_refused() {
     let allowed = || email().recipients(["Example.com", "ann@example.org"]);

@@ -120,7 +120,7 @@ async fn rate_limits(trial: &Trial) {
     let result = trial.call(&cx).await;
     assert!(!result.is_error(), "{}", result.model_text());
     assert!(began.elapsed() >= first * 7);
-    // If the required wait is longer than the remaining time, the call ends at once.
+    // If the required wait is longer than the longest wait or the remaining time, the call fails at once.
     let server = limited(trial, 1, Some("3600")).await;
     let text = trial.fails(&server, ErrorKind::RateLimited, 1).await;
     assert!(text.model.contains("3600"), "{text:?}");
@@ -224,7 +224,7 @@ async fn no_response(trial: &Trial) {
     assert_eq!(silent.seen().len(), 1);
 }
 
-/// Checks that concurrent calls of two instances use the key of their own instance.
+/// Checks that concurrent calls of two workspaces use the key of their own workspace.
 async fn instances(trial: &Trial) {
     let success = Arc::new(trial.success.clone());
     let server = Server::start(PRIVATE, move |_| success.to_vec()).await;

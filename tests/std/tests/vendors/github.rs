@@ -67,7 +67,7 @@ fn page(seen: &Seen) -> u32 {
     number.map_or(1, |number| number.parse().unwrap())
 }
 
-/// Answers with page `number` of three pages of 40 entries each.
+/// Answers with the requested one of three pages of 40 entries each.
 fn three_pages(seen: &Seen, entries: impl Fn(Vec<Value>) -> Value) -> Vec<u8> {
     let number = page(seen);
     let all = (number * 40 - 39..=number * 40).map(item).collect();
