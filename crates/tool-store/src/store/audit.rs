@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CallId, CallKey, Journal, Scope, StoreFuture, Timestamp, Workspace};
 
-/// A note that a tool or a hook adds to a call's audit row.
+/// A note in an audit row. Tools and hooks add notes to the row of a call, and the row of a change by an operator has one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditNote {
     /// The name of the action.
@@ -31,7 +31,7 @@ pub struct AuditRow {
     pub agent: Option<String>,
     /// The id of the session in the context of the call.
     pub session: Option<String>,
-    /// The tool's name, as the model wrote it.
+    /// The tool's name, as the model wrote it; in the row of a change by an operator, the name of the changed tool, or empty.
     pub tool: String,
     /// Hash of the tool's contract.
     pub contract: Option<String>,
@@ -67,7 +67,7 @@ pub struct AuditRow {
     pub started: Timestamp,
     /// How long the call took, in microseconds.
     pub duration_us: Option<u64>,
-    /// The notes of the tool and of hooks.
+    /// The notes of the tool, of hooks and of the operator.
     pub notes: Vec<AuditNote>,
 }
 

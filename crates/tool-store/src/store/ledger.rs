@@ -280,8 +280,8 @@ pub trait EffectLedger: Send + Sync + 'static {
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun>;
 
     /// Claims the key of a call that must not run: the row that [`begin`](Self::begin) would store as running is stored as
-    /// [`Failed`](EffectState::Failed) with `result`, in one write. So a crash cannot make the outcome of a call that never ran unknown. If a row
-    /// exists already, the method returns this row like `begin`.
+    /// [`Failed`](EffectState::Failed) with `result`, in one write. So a crash cannot leave the outcome of this call unknown, although it never ran.
+    /// If a row exists already, the method returns this row like `begin`.
     ///
     /// The default implementation begins the call and then ends it, in two writes.
     fn close_call(&self, intent: Intent, result: Option<String>) -> StoreFuture<'_, Begun> {
@@ -323,8 +323,8 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// [`late`](EffectRow::late): both attempts may have taken effect. The same applies to an end that contradicts the resolution of an operator who
     /// settled the effect while the body ran.
     ///
-    /// An end that is [`released`](EffectEnd::released) releases the key like [`Resolution::Rerun`], in the same write, so that a crash cannot make
-    /// the outcome of a call that only waits unknown. The next [`begin`](Self::begin) has the same attempt number, and returns [`Begun::New`] if this
+    /// An end that is [`released`](EffectEnd::released) releases the key like [`Resolution::Rerun`], in the same write, so that a crash cannot leave
+    /// the outcome of a waiting call unknown. The next [`begin`](Self::begin) has the same attempt number, and returns [`Begun::New`] if this
     /// number is 1.
     ///
     /// Fails with `Missing` for an unknown key. Fails with `Conflict` if the row belongs to a different owner, if the row has succeeded or failed

@@ -98,7 +98,7 @@ pub struct MemoryFilter {
     pub text: Option<String>,
     /// The maximum number of rows.
     pub limit: Option<u32>,
-    /// The last row of the previous page: its workspace and its id.
+    /// The cursor: only rows after it. It is the workspace and the id of the last row of the previous page.
     pub after: Option<(Workspace, String)>,
 }
 
@@ -161,9 +161,9 @@ pub trait LongTermStore: Send + Sync + 'static {
     /// store equal contents once. Fails with `Conflict` if [`NewMemory::check`] fails, or if the handle seals contents.
     fn remember(&self, new: NewMemory) -> StoreFuture<'_, Remembered>;
 
-    /// Returns the memories that a reader's scope [reads](MemoryScope::reads) and that contain words of the query, best first. The order is by BM25
-    /// with the statistics of these memories only, times their [weight](MemoryRow::weight). For each word, a search considers at most the newest 256
-    /// memories of each scope, so that a word that every memory contains does not slow down the search.
+    /// Returns the memories that a reader's scope [reads](MemoryScope::reads) and that contain words of the query, best first. The order is by BM25,
+    /// with the statistics of these memories only, times their [weight](MemoryRow::weight). For each word, a search considers only the newest 256
+    /// memories with this word in each scope, and it ranks at most 512 memories, so that a frequent word does not slow down the search.
     fn search_memories<'a>(
         &'a self,
         reader: &'a MemoryScope,

@@ -296,7 +296,7 @@ impl PlanFilter {
 /// ```
 #[doc(alias("workflow", "dag", "task graph"))]
 pub trait PlanStore: Send + Sync + 'static {
-    /// Creates the active run of a conversation, unless it has one.
+    /// Creates the active run of a conversation, unless the conversation has one.
     fn create_plan(&self, new: NewPlanRun) -> StoreFuture<'_, PlanCreated>;
 
     /// Replaces the active run of a conversation with a new run, for a reason: the old run is aborted, and the two runs are linked. A reader sees the

@@ -126,7 +126,7 @@ pub struct RoomSummary {
 }
 
 impl RoomSummary {
-    /// Creates the entry of a room without events and messages, to which an author of a store adds numbers.
+    /// Creates the entry of a room, with all numbers 0, for authors of a store.
     pub fn new(room: ThreadId) -> Self {
         Self {
             room,

@@ -334,8 +334,8 @@ impl RunRow {
         stops
     }
 
-    /// Returns whether a driver holds the lease at this time. If not, the process of a `running` run has died, and the next driver of the thread
-    /// takes the run over.
+    /// Returns whether a driver holds the lease at this time. If not, the process of a `running` run counts as dead, and the next driver of the
+    /// thread takes the run over.
     pub fn is_held(&self, now: Timestamp) -> bool {
         self.state == RunState::Running && now < self.lease_until
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{StoreError, words};
 
-/// The subject of a memory.
+/// The kind of information that a memory contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryType {

@@ -104,7 +104,7 @@ impl Tables {
 }
 
 impl super::run::Runs {
-    /// Ends the run of a thread whose processes died too often, unless a driver holds the lease of the run.
+    /// Ends the run of a thread whose processes died too often, unless the lease of the run continues for more than a third of the claim's lease.
     ///
     /// The leases of the claim and of the run do not end at the same time, because they are extended separately, each after a third of its length.
     fn end_lapsed(&mut self, thread: &ThreadId, claim: &WorkClaim) {

@@ -40,8 +40,8 @@ pub enum PlanChange {
     },
     /// An executor submits the result of a node.
     Submit(PlanSubmission),
-    /// Continues a run whose processes died: each running node whose lease has expired is ready again. Completed nodes stay completed. If there is no
-    /// such node, nothing changes.
+    /// Continues a run whose processes died: each running node whose lease has expired is ready again. Completed nodes stay completed. If no
+    /// lease has expired, nothing changes.
     Resume {
         /// The ids of the nodes whose effects are unresolved. The change blocks these nodes instead, until the effects are settled.
         unresolved: Vec<String>,

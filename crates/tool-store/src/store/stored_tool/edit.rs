@@ -18,7 +18,7 @@ pub enum ToolChange {
         id: String,
         /// The fields to change.
         update: FunctionUpdate,
-        /// [`Function::updated_at`] of the row that the editor has read; `None` changes any row.
+        /// [`Function::updated_at`] of the row that the editor has read; `None` if the change does not depend on it.
         expected: Option<Timestamp>,
     },
     /// Deletes a function with its versions. Fails with `Conflict` while a tool, even a deleted tool that is still kept, runs the function.
@@ -43,7 +43,7 @@ pub enum ToolChange {
         /// The id of the version.
         version: String,
     },
-    /// Creates a tool, which no agent has yet.
+    /// Creates a tool, which is not bound to an agent yet.
     CreateTool(Box<NewTool>),
     /// Changes fields of a tool.
     UpdateTool {
@@ -51,14 +51,14 @@ pub enum ToolChange {
         id: String,
         /// The fields to change.
         update: Box<ToolUpdate>,
-        /// [`StoredTool::updated_at`] of the row that the editor has read; `None` changes any row.
+        /// [`StoredTool::updated_at`] of the row that the editor has read; `None` if the change does not depend on it.
         expected: Option<Timestamp>,
     },
     /// Deletes a tool. Its row is kept until the retention of the workspace's current tier ends.
     DeleteTool {
         /// The id of the tool.
         id: String,
-        /// [`StoredTool::updated_at`] of the row that the editor has read; `None` deletes any row.
+        /// [`StoredTool::updated_at`] of the row that the editor has read; `None` if the change does not depend on it.
         expected: Option<Timestamp>,
     },
     /// Binds a tool to an agent. An existing binding is not changed.
