@@ -59,7 +59,8 @@ async fn active_plan_is_replaced_and_not_doubled() {
     assert_eq!((old.status.as_str(), old.replaced_by), ("aborted", Some(2)));
 }
 
-// S2-41: a pending node is refused; an output that does not match the schema is recorded as a failed attempt. S2-42: the snapshot shows what to do next.
+// S2-41: a pending node is refused; an output that does not match the schema is recorded as a failed attempt.
+// S2-42: the snapshot shows what to do next.
 #[tokio::test]
 async fn results_are_validated_and_recorded() {
     let host = Host::new();
