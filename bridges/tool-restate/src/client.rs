@@ -78,7 +78,8 @@ impl<E: RequestExecutor> ThreadClient<E> {
     }
 
     /// Asks the engine to drive every thread that has been ready for longer than `grace`, because its `drive` was killed or its message did not reach
-    /// the engine. Returns the number of threads that were sent to the engine. A thread that is already driven is not affected.
+    /// the engine. Threads of agents that the queue does not have are left out. Returns the number of threads that were sent to the engine. A thread that
+    /// is already driven is not affected.
     ///
     /// # Errors
     ///

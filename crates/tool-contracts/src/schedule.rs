@@ -29,7 +29,7 @@ pub struct ScheduleTask {
     /// The IANA name of the time zone.
     #[cfg_attr(feature = "schema", schema(length = 1..=100))]
     pub timezone: Option<String>,
-    /// For `interval`: the distance between two runs in milliseconds.
+    /// For `interval`: the time between two runs in milliseconds.
     #[cfg_attr(feature = "schema", schema(range = 30_000..=31_622_400_000))]
     pub every_ms: Option<u64>,
     /// For `one-shot`: an ISO 8601 time, or a wait such as `+20m`.
@@ -77,11 +77,11 @@ pub enum ScheduleAction {
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ScheduleType {
-    /// At the times of a cron expression.
+    /// The task runs at the times of a cron expression.
     Cron,
-    /// At a fixed interval.
+    /// The task runs at a fixed interval.
     Interval,
-    /// At one time only.
+    /// The task runs once.
     OneShot,
 }
 
@@ -110,7 +110,7 @@ pub struct ScheduledTask {
     pub cron_expression: Option<String>,
     /// The time zone of the cron expression.
     pub timezone: Option<String>,
-    /// The distance between two runs in milliseconds.
+    /// The time between two runs in milliseconds.
     pub every_ms: Option<u64>,
     /// The time of the only run.
     pub run_at: Option<String>,

@@ -142,8 +142,8 @@ fn schemas(tools: &[ToolTypes]) -> String {
 fn part(body: &mut String, tool: &ToolTypes, part: &str, schema: Option<&Json>, zod: bool) {
     let any = Json::Record(Vec::new());
     let schema = schema.unwrap_or(&any);
-    // Null is the same as no value for an optional argument. With `undefined`, the type equals the type of the zod schema even if the compiler has the
-    // option `exactOptionalPropertyTypes`.
+    // Null is the same as no value for an optional argument. With `undefined`, the type equals the type of the zod schema even if the option
+    // `exactOptionalPropertyTypes` of the compiler is set.
     let (kind, check) = if part == "Input" {
         (" | null | undefined", ".nullish()")
     } else {

@@ -11,11 +11,11 @@ use super::names::{DomainError, Domains, plain};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuthStyle {
-    /// In the header `Authorization: Bearer …`.
+    /// Sends the secret in the header `Authorization: Bearer …`.
     Bearer,
-    /// A separate header, by default `X-API-Key`.
+    /// Sends the secret in a separate header, by default `X-API-Key`.
     ApiKey,
-    /// The secret is not sent.
+    /// Does not send the secret.
     None,
 }
 

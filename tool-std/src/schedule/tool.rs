@@ -72,11 +72,11 @@ pub enum ScheduleAction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScheduleType {
-    /// At the times of a cron expression.
+    /// The task runs at the times of a cron expression.
     Cron,
-    /// At a fixed interval.
+    /// The task runs at a fixed interval.
     Interval,
-    /// At one time only.
+    /// The task runs once.
     OneShot,
 }
 
@@ -96,7 +96,7 @@ pub struct ScheduledTask {
     pub cron_expression: Option<String>,
     /// The time zone of the cron expression.
     pub timezone: Option<String>,
-    /// The distance between two runs in milliseconds.
+    /// The time between two runs in milliseconds.
     pub every_ms: Option<u64>,
     /// The time of the only run.
     pub run_at: Option<String>,
@@ -207,7 +207,7 @@ pub async fn schedule_task(
     /// The IANA name of the time zone for `cron` and for a `run_at` without an offset. `UTC` by default.
     #[arg(length = 1..=100)]
     timezone: Option<String>,
-    /// For `interval`: the distance between two runs in milliseconds.
+    /// For `interval`: the time between two runs in milliseconds.
     #[arg(range = 30_000..=31_622_400_000)]
     every_ms: Option<u64>,
     /// For `one-shot`: an ISO 8601 time, or a wait such as `+20m`, `+3h`, `+2d` or `+45s`.

@@ -68,7 +68,7 @@ struct ScheduledTask {
     cron_expression: Option<String>,
     /// The time zone of the cron expression.
     timezone: Option<String>,
-    /// The distance between two runs in milliseconds.
+    /// The time between two runs in milliseconds.
     every_ms: Option<u64>,
     /// The time of the only run.
     #[schema(format = DateTime)]

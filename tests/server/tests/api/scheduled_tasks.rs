@@ -99,7 +99,8 @@ pub(crate) async fn tasks_are_listed_with_their_schedule(kind: StoreKind) {
     assert!(row(&site, &foreign).await.enabled);
 }
 
-// The runs of a task are listed with the due times that were skipped. Deleting the task ends its run, and its runs stay listed.
+// The runs of a task are listed with the due times that were skipped. Deleting the task ends its run, and its runs stay listed until the contents of
+// its user are erased.
 pub(crate) async fn runs_of_a_deleted_task_are_listed(kind: StoreKind) {
     let site = Site::start(kind).await;
     let id = create_task(&*site.store, "acme", "a", "ann").await;

@@ -249,7 +249,6 @@ pub(crate) struct Settings {
 pub(crate) struct Host {
     opened: Opened,
     pub(crate) world: World,
-    /// The first process.
     pub(crate) first: Process,
 }
 
