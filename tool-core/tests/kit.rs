@@ -138,7 +138,7 @@ fn test_kit_fails_without_tools() {
     testing::assert_kept(&[], &testing::violations);
 }
 
-// S0-07: generated inputs are the same for the same seed, differ between seeds, and reach the bounds.
+// S0-07: generated inputs are the same for the same seed, differ between seeds, and include the bounds.
 #[test]
 fn valid_inputs_are_generated_from_the_types() {
     let def = def("everything");

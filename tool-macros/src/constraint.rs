@@ -96,7 +96,7 @@ pub(crate) fn value_of<T: Parse>(input: ParseStream<'_>) -> syn::Result<T> {
     input.parse()
 }
 
-/// The constraints as written. Const evaluation checks whether they fit the type.
+/// The constraints as written. Const evaluation checks whether the type can have them.
 #[derive(Clone, Default)]
 pub(crate) struct Bounds {
     range: Option<Range>,

@@ -29,7 +29,7 @@ impl OtherDerives {
             .any(|found| found == name)
     }
 
-    /// Returns whether serde's derive writes the type and nothing reads it.
+    /// Returns whether the type derives `Serialize` and has neither a derived `Deserialize` nor `#[schema(deserialize)]`.
     pub(crate) fn is_only_written(&self) -> bool {
         !self.is_read && self.has("Serialize") && !self.has("Deserialize")
     }

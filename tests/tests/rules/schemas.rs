@@ -20,7 +20,7 @@ pub(crate) enum By {
     Read,
     /// `non_strict` reports that a provider refuses the schema in every mode.
     NonStrict,
-    /// A note of `read` or a change of `non_strict`, which is not a fault.
+    /// A note of `read`, or a change of `non_strict`. Neither is a fault.
     Changed,
 }
 

@@ -124,7 +124,7 @@ fn label_with_too_many_characters_lines_or_sentences_is_reported() {
     }
 }
 
-// S3-13: an example may have a result, which must fit the output schema.
+// S3-13: an example may have a result. The result must match the output schema.
 #[test]
 fn example_result_must_fit_the_output_schema() {
     assert!(example_tool("good").is_empty());

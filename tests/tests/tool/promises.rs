@@ -1,4 +1,4 @@
-//! Guarantees for hosts, which are tested with only the public API and the macros.
+//! Guarantees for hosts, tested with only the public API and the macros.
 
 #![allow(
     clippy::unwrap_used,

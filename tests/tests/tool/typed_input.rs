@@ -1,4 +1,4 @@
-//! The generated struct of a tool's typed arguments, which has the name of the tool.
+//! The struct that `#[tool]` generates for the arguments. It has the name of the tool.
 
 use serde::de::value::{Error as ValueError, MapDeserializer};
 use tool_core::prelude::*;

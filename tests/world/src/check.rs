@@ -206,7 +206,7 @@ fn mark(arguments: &str) -> Option<String> {
     match value.get("mark")? {
         Value::String(mark) => Some(mark.clone()),
         Value::Number(number) => Some(number.to_string()),
-        // The guard repairs an array with one value to the value.
+        // The repair of arguments replaces an array of one string by the string.
         Value::Array(values) => match &values[..] {
             [Value::String(mark)] => Some(mark.clone()),
             _ => None,
@@ -476,7 +476,8 @@ impl PlaceData<'_> {
         }
     }
 
-    /// Checks that an approved call has run when its run has ended.
+    /// Checks that an approved call has run when its run has ended, unless a stopped or dropped drive, a fault of a store, a switch, a hook or a
+    /// limit explains why it has not run.
     fn agreed(&self, done: &BTreeSet<usize>, found: &mut Found) {
         let place = self.place;
         let run = place.message.map_or(usize::MAX, |of| of.run);

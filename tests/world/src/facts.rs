@@ -89,9 +89,9 @@ pub struct Begin {
 /// The period in which a stored kill switch applies. Each end has a position in the order of stored changes and a time in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredKill {
-    /// When the switch was stored.
+    /// The position and the time at which the switch was stored.
     pub from: (u64, u128),
-    /// When the switch was removed.
+    /// The position and the time at which the switch was removed.
     pub until: Option<(u64, u128)>,
 }
 

@@ -1,4 +1,4 @@
-//! Hosts with the packs `memory`, `plan` and `schedule`, whose processes die at random times.
+//! Simulation of hosts that have the packs `memory`, `plan` and `schedule`, and whose processes die at random times.
 //!
 //! A seed becomes a [`Plan`] of actions: agents remember and search, several processes work on one plan, and several schedulers share the scheduled
 //! tasks. A run executes the actions, lets one process finish the work, and checks the invariants of `docs/world.md`.
@@ -97,7 +97,7 @@ impl Running<'_> {
 ///
 /// # Errors
 ///
-/// Returns an error if a host or a store cannot be created.
+/// Returns an error if the store or the async runtime cannot be created.
 pub fn run(plan: &Plan, kind: StoreKind) -> Result<Report, String> {
     let shared = Shared::open(kind, false)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -153,7 +153,7 @@ pub fn run(plan: &Plan, kind: StoreKind) -> Result<Report, String> {
 ///
 /// # Errors
 ///
-/// Returns an error if a host or a store cannot be created.
+/// Returns an error if the store or the async runtime cannot be created.
 pub fn shrink(plan: &Plan, invariant: &str, kind: StoreKind) -> Result<Plan, String> {
     let mut best = plan.clone();
     let mut at = 0;

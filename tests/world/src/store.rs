@@ -91,7 +91,7 @@ impl StoreKind {
 #[derive(Clone)]
 pub struct Shared {
     parts: [Arc<dyn Whole>; 3],
-    /// The runtime of a database, which uses real time. The simulation's thread blocks on each operation.
+    /// The runtime of the databases. It uses real time, and the simulation's thread blocks on each operation.
     runtime: Option<Arc<Runtime>>,
 }
 
@@ -184,7 +184,7 @@ pub struct HostStore {
     one_database: bool,
 }
 
-/// Returns the workspace and the text of a key, which identify it in the facts.
+/// Returns the workspace and the text of a key. The pair identifies the key in the facts.
 fn named(key: &CallKey) -> (String, String) {
     (key.workspace().as_str().to_owned(), key.as_str().to_owned())
 }

@@ -1,5 +1,5 @@
-//! The tools of the simulated hosts. Each body except that of `read_note` records in the world when it begins, when its effect reaches the receiver
-//! and when it ends.
+//! The tools of the simulated hosts. Each body except the body of `read_note` records in the world when it begins, when its effect reaches the
+//! receiver and when it ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,8 +61,8 @@ struct Running<'a> {
 }
 
 impl Phone {
-    /// Checks that a call with a claim respects every switch that was stored before its claim, and that a call without a claim respects every switch
-    /// that was stored more than a second ago.
+    /// Checks that a call with a claim respects every stored kill switch that was in force at its claim, and that a call without a claim respects
+    /// every kill switch that was stored more than a second ago and is still in force.
     fn check_stored_switches(&self, cx: &ToolContext, place: &Place) {
         let now = self.process.at();
         let facts = self.process.world.facts();

@@ -1,4 +1,4 @@
-//! The simulator on a PostgreSQL server, which this program starts.
+//! The simulator on a PostgreSQL server that this program starts.
 
 #![allow(
     clippy::unwrap_used,

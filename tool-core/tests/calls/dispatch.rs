@@ -228,7 +228,7 @@ async fn arguments_arrive_typed_and_defaulted() {
     assert_eq!((result.id(), result.name()), ("c1", "add"));
 }
 
-// S0-07, S4-61: wrong arguments never reach the body, and the result holds the path of each problem.
+// S0-07, S4-61: the body does not run with wrong arguments, and the result contains the path of each problem.
 #[tokio::test]
 async fn wrong_arguments_are_a_result_with_every_path() {
     let result = tools()
@@ -618,7 +618,7 @@ async fn call_that_needs_approval_does_not_run() {
     );
 }
 
-// The future of a call is part of the caller's future, which is often moved, so its size is limited.
+// The future of a call is part of the caller's future. Futures are often moved, so the size is limited.
 #[test]
 fn call_future_has_at_most_2304_bytes() {
     let (tools, cx) = (tools(), ToolContext::anonymous());

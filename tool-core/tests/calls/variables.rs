@@ -72,7 +72,7 @@ async fn list_orders(
     )
 }
 
-// S4-07: a definition has a description, the schema of its arguments, a body and its variables, which are not part of the schema.
+// S4-07: a definition has a description, the schema of its arguments, a body and its variables. The variables are not part of the schema.
 #[tokio::test]
 async fn definition_declares_its_variables() {
     let tools = toolset![list_orders];

@@ -17,7 +17,7 @@ use tool_core::{Audit, Gate};
 
 use crate::support::count;
 
-/// How a sink handles writes.
+/// The behaviour of a sink when rows are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WriteMode {
     /// Each write takes 50 ms.

@@ -255,7 +255,7 @@ async fn instance_without_rows_has_no_tools_unless_default_open() {
     assert_eq!(turn(&registry, &closed).await.names().count(), 0);
 }
 
-// S1-44: a boot with an empty registry keeps the row of an agent, which enables the agent's tool.
+// S1-44: a boot with an empty registry keeps the row that enables an agent's tool.
 #[tokio::test]
 async fn agent_row_survives_a_restart() {
     let store = MemoryStore::default();

@@ -61,7 +61,7 @@ async fn nested_calls_pass_the_gate_of_the_outer_call() {
     assert_eq!((of("count"), of("pay")), (2, 1), "{rows:#?}");
 }
 
-// S4-65: nested calls reach only declared tools, pass the gate and are not stored as messages.
+// S4-65: a tool can call only the tools that it declares. The nested calls pass the gate and are not stored as messages.
 #[tokio::test]
 async fn nested_call_passes_the_gate_and_is_not_a_message() {
     let host = Host::new();

@@ -168,7 +168,8 @@ impl World {
     }
 }
 
-/// Runs each outer tool to its end and answers the approvals of its letters, which are addressed to `to`. Returns the worlds.
+/// Runs each outer tool to its end, and answers the approvals of its letters with `reply`. Checks that the letters are addressed to `to`. Returns the
+/// worlds.
 async fn outer_calls_continue(reply: &Reply, to: [&str; 2]) -> Vec<World> {
     let [first, second] = to;
     let letter = |to: &str, number: u32| format!(r#"{{"to":"{to}","number":{number}}}"#);

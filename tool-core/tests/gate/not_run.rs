@@ -213,7 +213,7 @@ async fn stopped_turn_leaves_calls_open_while_the_ledger_is_down() {
     assert_eq!(stored(&host).await, 1);
 }
 
-/// A host value that lets a tool store the user's next message.
+/// A host value with which a tool stores the user's next message.
 #[derive(Clone)]
 struct UserTurns(Turns, ToolContext);
 tool_core::host_value!(UserTurns, Effect::READ);

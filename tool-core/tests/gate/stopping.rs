@@ -321,7 +321,7 @@ impl AuditSink for Away {
     }
 }
 
-// B4: a repeated call returns the result of its earlier run, whose row in the sink is unchanged.
+// B4: a repeated call returns the result of its earlier run, and the earlier run's row in the sink is unchanged.
 #[tokio::test]
 async fn replay_leaves_the_row_in_a_separate_sink_unchanged() {
     let (ledger, sink) = (MemoryStore::default(), MemoryStore::default());

@@ -521,7 +521,8 @@ struct SentInSnakeCase {
     reply_text: Option<String>,
 }
 
-// S1-101: a tool can answer the user in place of the model, which is then not called again. Its keys are in camel case or in snake case.
+// S1-101: a tool can answer the user in place of the model. The model is then not called again. The keys of the tool's output are in camel case or in
+// snake case.
 #[tokio::test]
 async fn tool_can_answer_the_user_in_place_of_the_model() {
     for tool in ["answer_user", "answer_in_snake_case"] {

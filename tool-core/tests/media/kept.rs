@@ -30,7 +30,7 @@ struct Report {
 #[tool(read_only)]
 fn leak_within(#[secret("key")] key: SecretString) -> Result<Report, ToolError> {
     let key = key.expose_secret();
-    // The key is spelled as HTML references, which are not visible in base64.
+    // The file contains the key as HTML references, and the output contains the file as base64.
     let escaped: Vec<String> = key.bytes().map(|byte| format!("&#{byte};")).collect();
     let escaped = escaped.concat();
     Ok(Report {
@@ -108,7 +108,7 @@ fn drawn(_: &u8) -> ModelOutput {
     png().into()
 }
 
-/// Draws an image for the model only, which exceeds the output limit.
+/// Draws an image for the model only. The image exceeds the output limit.
 #[tool(read_only, output_limit = 60, to_model_output = drawn)]
 fn limited_view() -> u8 {
     7

@@ -1,4 +1,4 @@
-//! Images, audio and files as outputs, as they reach the model, the client, a store and the audit.
+//! Images, audio and files as outputs: what the model, the client, a store and the audit get.
 
 #![allow(
     clippy::unwrap_used,

@@ -159,7 +159,7 @@ fn secret_of_backslashes_is_redacted_in_bounded_time() {
     assert_eq!(redactor.redact(&"\\".repeat(120)), "[secret:key]");
 }
 
-// M8: a complete spelling is redacted while a second spelling, which may overlap it, is still incomplete.
+// M8: a complete spelling is redacted while a second spelling that may overlap it is still incomplete.
 #[test]
 fn placeholder_is_delayed_while_a_spelling_may_continue() {
     let redactor = redactor(&[("key", "a ++ %")]);

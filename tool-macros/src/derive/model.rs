@@ -188,7 +188,7 @@ pub(crate) struct Value {
 }
 
 impl Value {
-    /// Returns the alias of the type in generated code, which avoids repeated errors at the user's tokens.
+    /// Returns the alias of the type in generated code. The alias avoids repeated errors at the user's tokens.
     pub(crate) fn alias(&self) -> Ident {
         format_ident!("__F{}", self.number)
     }

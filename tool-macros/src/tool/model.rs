@@ -56,7 +56,7 @@ pub(crate) struct Param<'a> {
 }
 
 impl Param<'_> {
-    /// Returns the alias of the type in generated code, which avoids repeated errors at the user's tokens.
+    /// Returns the alias of the type in generated code. The alias avoids repeated errors at the user's tokens.
     pub(crate) fn alias(&self) -> Ident {
         format_ident!("__P{}", self.number)
     }
@@ -138,7 +138,7 @@ impl<'a> Decided<'a> {
             .find(|param| matches!(param.source, Source::Args))
     }
 
-    /// Returns the aliases of the host types, each of which has an effect.
+    /// Returns the aliases of the host types. Each host type has an effect.
     pub(crate) fn host_types(&self) -> impl Iterator<Item = Ident> {
         self.params.iter().filter_map(|param| match param.source {
             Source::Borrowed(_) | Source::Context => Some(param.alias()),

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// A filter with a mistake, which two tools take.
+/// A filter with a mistake. Two tools take a filter.
 #[derive(Debug, StrictSchema)]
 pub struct Filter {
     /// The field `limit` of `Filter`.

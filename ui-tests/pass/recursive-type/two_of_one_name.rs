@@ -41,7 +41,7 @@ pub mod tree {
 pub mod forest {
     use super::*;
 
-    /// A node of a forest, which contains a type that refers to it by path.
+    /// A node of a forest. It contains a `Fork`, which refers to the node by its path.
     #[derive(Debug, Serialize, Deserialize, StrictSchema)]
     pub struct Node {
         /// The field `name` of `Node`.

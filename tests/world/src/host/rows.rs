@@ -71,7 +71,7 @@ pub(crate) struct MessageSeen {
     pub(crate) begins: Option<usize>,
     /// The error kind in a tool's result.
     pub(crate) error: Option<String>,
-    /// The text that the model reads.
+    /// The text of a tool's result, as the model reads it. Empty for other messages.
     pub(crate) text: String,
     pub(crate) content: String,
 }

@@ -70,7 +70,8 @@ impl Model for Script {
 }
 
 impl Script {
-    /// Returns the first message that is not in the thread yet, in the order of the runs that users have begun.
+    /// Returns the first message that is not in the thread yet, in the order of the runs that users have begun, or `done` if the thread has every
+    /// message.
     fn answer(&self, thread: &[Message]) -> ModelMessage {
         let said: Vec<Written> = thread.iter().filter_map(written).collect();
         let users = thread.iter().filter(|of| of.role == Role::User);
@@ -108,7 +109,7 @@ fn written(message: &Message) -> Option<Written> {
     Written::read(&said.text)
 }
 
-/// A layer around every body that causes the faults of the plan.
+/// A layer around every body. It causes the hook faults of the plan.
 pub(super) struct HookLayer(pub(super) Arc<Process>);
 
 impl tower::Layer<Hooks> for HookLayer {

@@ -15,7 +15,7 @@ use super::Running;
 use super::facts::{Text, scope_of};
 use super::host::{Host, thread};
 
-/// The agents, whose conversations have the same names.
+/// The agents. Each agent's conversation has the name of the agent.
 const AGENTS: [&str; 2] = ["sales", "support"];
 
 async fn memories(shared: &Shared, filter: MemoryFilter) -> Vec<MemoryRow> {

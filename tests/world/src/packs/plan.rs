@@ -160,7 +160,7 @@ pub enum What {
     Store {
         /// The operation, such as `memory.remember`.
         op: String,
-        /// How the operation fails.
+        /// The way in which the operation fails.
         fault: Fault,
     },
 }

@@ -33,7 +33,7 @@ impl Running<'_> {
                 finish(&finisher, &who).await;
             }
         });
-        // The attempts of a run that failed before are repeated, and a run takes up to 20 seconds.
+        // Failed attempts of runs are repeated, and a run takes up to 20 seconds.
         tokio::time::sleep(Duration::from_mins(20)).await;
         host.stop.cancel();
         tokio::time::sleep(Duration::from_mins(5)).await;

@@ -139,7 +139,7 @@ async fn much(#[secret("key")] key: SecretString) -> Bounded<String, 100> {
     .into()
 }
 
-// C1: a spilled output and its head, which may be cut inside a secret, are redacted.
+// C1: a spilled output and its head are redacted, even if the head is cut inside a secret.
 #[tokio::test]
 async fn spilled_output_and_its_head_are_redacted() {
     let cx = cx()

@@ -20,7 +20,7 @@ pub(super) struct Named {
     pub(super) place: TokenStream,
 }
 
-/// Applies `rename`, or else the naming convention of the container.
+/// Returns the names by `rename`, or else by the container's naming convention, or else the Rust name.
 pub(super) fn named(
     ident: &Ident,
     serde: &Serde,
@@ -47,7 +47,7 @@ pub(super) fn named(
 }
 
 impl Check<'_> {
-    /// Checks the rule `[property-key]`.
+    /// Checks the rule `[property-key]`, unless the type is only written.
     pub(super) fn key(&self, key: &str, place: &TokenStream) {
         let mut bytes = key.bytes();
         let first = bytes.next();
@@ -91,7 +91,8 @@ impl Check<'_> {
         told
     }
 
-    /// Checks `[enum-empty-string]`, `[enum-case-only]` and `[duplicate-key]` for the variants of one enum.
+    /// Checks `[duplicate-key]` for the variants of one enum. Unless the enum is only written, also checks `[enum-empty-string]` and
+    /// `[enum-case-only]`.
     pub(super) fn distinct_variants(&self, names: &[Named]) {
         let mut seen: HashMap<String, &str> = HashMap::new();
         for Named { name, place, .. } in names {

@@ -15,8 +15,8 @@ impl Check<'_> {
         self.siblings.has(name)
     }
 
-    /// Returns whether the type derives `Serialize` and not `Deserialize`, so that the rules for arguments do not apply. If a tool reads the type
-    /// nevertheless, const evaluation reports the error.
+    /// Returns whether the type derives `Serialize` and has neither a derived `Deserialize` nor `#[schema(deserialize)]`, so that the rules for
+    /// arguments do not apply. If a tool reads the type nevertheless, const evaluation reports the error.
     pub(super) fn is_only_written(&self) -> bool {
         self.siblings.is_only_written()
     }

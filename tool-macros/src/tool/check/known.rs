@@ -52,7 +52,8 @@ pub(crate) fn argument(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Returns the correct type for a by-value parameter of a host type: `ToolContext`, `Reads<T>`, `Writes<T>`.
+/// Returns what to write in place of a by-value parameter of a host type: `&ToolContext`, `&Reads<T>`, `&Writes<T>`, or `#[context] name: Option<T>`
+/// if the parameter is an `Option`.
 pub(crate) fn by_reference(name: &Ident, ty: &Type) -> Option<String> {
     if let Some(inner) = argument(ty).filter(|_| is_option(ty)) {
         let inner = match peeled(inner) {
