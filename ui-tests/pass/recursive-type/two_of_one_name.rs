@@ -46,7 +46,7 @@ pub mod forest {
     pub struct Node {
         /// The field `name` of `Node`.
         pub name: String,
-        /// The branches of the fork.
+        /// The branches of the node.
         pub branches: Vec<Fork>,
     }
 
