@@ -31,7 +31,7 @@ pub enum ErrorKind {
     Failed,
     /// The deadline of the call passed.
     TimedOut,
-    /// The turn was cancelled.
+    /// The turn or the call was cancelled, or the caller dropped the call.
     Cancelled,
     /// The body of the tool panicked.
     Panicked,

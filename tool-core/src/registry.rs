@@ -189,7 +189,8 @@ impl ToolIndex {
 }
 
 impl Registry {
-    /// Returns every `#[tool]` of every crate that is linked into this program.
+    /// Returns every `#[tool]` of every crate that is linked into this program. Fails if there is none, and in the same cases as
+    /// [`build`](RegistryBuilder::build).
     ///
     /// A crate that the source code does not mention is not linked, and its tools are silently missing; `use my_pack as _;` is enough to link it.
     pub fn linked() -> Result<Self, RegistryError> {

@@ -1,9 +1,9 @@
 //! Tool search: a model finds and calls tools that are not listed in its request.
 //!
-//! A toolset with a [`ToolSearch`] lists only the tools that are [kept](ToolSearch::keep) and two more: `search_tools` finds tools by name, description and
-//! parameters, and `call_tool` calls one of them. If a provider supports deferred tools itself, its requests use the provider's own format instead, see
-//! `Provider::offer` of the crate `tool-wire`. In both cases the host calls the found tool itself: visibility, policy, approval, ledger and audit work as
-//! for a listed tool, and a tool that the turn may not use can be neither found nor called.
+//! A toolset with a [`ToolSearch`] lists only the tools that are [kept](ToolSearch::keep) or not in its index, and two more: `search_tools` finds
+//! tools by name, description and parameters, and `call_tool` calls one of them. If a provider supports deferred tools itself, its requests use the
+//! provider's own format instead, see `Provider::offer` of the crate `tool-wire`. In both cases the host calls the found tool itself: visibility,
+//! policy, approval, ledger and audit work as for a listed tool, and a tool that the turn may not use can be neither found nor called.
 //!
 //! ```
 //! use tool_core::prelude::*;

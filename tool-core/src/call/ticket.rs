@@ -17,13 +17,13 @@ pub struct Ticket {
     pub kind: ApprovalKind,
     /// The tool that would run; empty for a plan.
     pub tool: String,
-    /// The model's own id of the call.
+    /// The model's own id of the call; empty for a plan.
     pub call: String,
-    /// The conversation that continues after the answer.
+    /// The conversation of the request; `None` outside of conversations.
     pub thread: Option<String>,
     /// The model's own id of the outer call, if a tool made this call.
     pub parent: Option<String>,
-    /// The arguments of the call as canonical JSON.
+    /// The arguments of the call, or the plan, as canonical JSON.
     pub arguments: String,
     /// Why an approval is required.
     pub reason: Option<String>,

@@ -263,7 +263,7 @@ impl GateBuilder {
 }
 
 impl Gate {
-    /// Returns a builder. A gate without any settings permits every call of a visible tool.
+    /// Returns a builder. A gate without any settings refuses only calls that need an approval.
     pub fn builder() -> GateBuilder {
         GateBuilder::default()
     }

@@ -263,8 +263,9 @@ macro_rules! media {
         pub struct $name(Body);
 
         impl $name {
-            /// Creates a value from bytes. Fails if the media type is not of this kind, if the bytes begin with the signature of a different known type, if
-            /// there are no bytes, or if there are more than 20 MiB. Bytes without a known signature are accepted as the stated type.
+            /// Creates a value from bytes. Fails if the media type is malformed or not of this kind, if the type has a known signature and the bytes
+            /// have a different known one, if there are no bytes, or if there are more than 20 MiB. Bytes without a known signature are accepted as
+            /// the stated type.
             pub fn new(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
                 Body::of_bytes($noun, media_type, bytes.as_ref())
                     .map(Self)

@@ -580,7 +580,7 @@ impl ToolDef {
         }
     }
 
-    /// Returns the example calls of the tool.
+    /// Returns the example calls of a linked tool. Empty for a tool created at run time, whose examples are only in the text of its definitions.
     pub fn examples(&self) -> &'static [ToolExample] {
         match self.own() {
             Own::Static(def) => def.spec.examples,
@@ -588,7 +588,8 @@ impl ToolDef {
         }
     }
 
-    /// Returns the schema of the arguments that a model fills in.
+    /// Returns the schema of the arguments that a model fills in. For a [non-strict](crate::DynamicTool::non_strict) tool whose JSON Schema this
+    /// crate cannot read, it is the schema of an object with any keys.
     pub fn input(&self) -> &'static Schema {
         match self.own() {
             Own::Static(def) => def.spec.input,

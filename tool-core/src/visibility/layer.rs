@@ -15,7 +15,7 @@ pub enum Layer {
     Harness,
     /// No row enables the tool.
     Enablement,
-    /// The tool is switched off for this instance.
+    /// The tool is switched off for the instance or the workspace.
     Disabled,
     /// Memory is off, and the tool has the category `memory`.
     Memory,
@@ -109,7 +109,7 @@ impl Layer {
             ),
             Self::Disabled => (
                 "disabled",
-                "it is switched off for this instance: switch it on",
+                "it is switched off for this instance or workspace: switch it on",
             ),
             Self::Memory => ("memory", "memory is off for this instance: turn it on"),
             Self::Knowledge => (
