@@ -50,7 +50,7 @@ struct Served {
     _ends: KillOnDrop,
     /// The standard error of the program, kept open because the program writes to it.
     _notes: BufReader<ChildStderr>,
-    /// The address of MCP.
+    /// The address of the MCP server.
     mcp: String,
     /// The address of the admin API.
     admin: String,

@@ -80,7 +80,7 @@ pub(super) fn missing_pgvector_is_reported() -> Ran {
     if !without.has_vectors() {
         urls.push(database(without));
     }
-    // A user who may create the tables and not the extension.
+    // This user may create the tables but not the extension.
     let with = server_with_vectors()?;
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let url = runtime.block_on(with.create_database()).unwrap();

@@ -358,7 +358,7 @@ fn untouched(target: &Target) {
     assert_eq!(target.list(&["switch"], "kind"), ["disable"]);
 }
 
-/// A wrong target is an error that says what to write, and creates no file.
+/// For a wrong target, a command reports what to write, and creates no file.
 pub(super) fn wrong_targets_are_refused() {
     let target = |options: &[&str]| Target {
         options: options.iter().map(|option| (*option).to_owned()).collect(),

@@ -57,7 +57,7 @@ fn budget_counts_o200k_tokens_of_the_sent_bytes() {
     );
 }
 
-// M12: a tool list that exceeds the token limit makes the command exit with an error code.
+// M12: the exit code is 1 if one tool or the whole list exceeds its token limit.
 #[test]
 fn exceeded_token_limit_sets_the_exit_code() {
     let json = desk(&["budget", "--format", "json", "-d", "openai"])

@@ -334,8 +334,8 @@ fn approval_in_a_script_needs_a_flag() {
     );
 }
 
-// If a script has two messages, the chat ends at the first call that needs an approval. If one message fails, the exit code says so even if a later message
-// succeeds.
+// The chat of a script ends at the first call that needs an approval, and does not send the later messages. If the model fails on one message, the
+// exit code is 1 even if a later message succeeds.
 #[test]
 fn failures_of_a_script_are_not_hidden_by_later_messages() {
     let provider = Provider::start(vec![letter(), says("Never.")]);
@@ -436,7 +436,7 @@ fn a_person_approves_a_call_in_the_chat() {
     ends(session, 0);
 }
 
-// Invisible characters in the arguments of a call are shown to the person who approves it.
+// Invisible characters in the arguments of a call are shown as escapes to the person who approves it.
 #[test]
 fn hidden_characters_of_arguments_are_shown_to_the_approver() {
     let arguments = json!({"to": "ann\u{202e}bob", "text": "hi\u{200b}\u{1b}[2J"});
@@ -549,7 +549,7 @@ fn markdown_is_plain_text_in_a_pipe() {
     }
 }
 
-/// Returns the options of a chat that stores its conversations in a folder.
+/// Returns the command of a chat that stores its conversations in a folder.
 fn kept(provider: &Provider, folder: &TempDir, words: &[&str]) -> Command {
     let store = format!("sqlite:{}", folder.path().join("chat.db").display());
     let mut all = vec![

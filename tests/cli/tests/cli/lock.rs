@@ -69,7 +69,7 @@ fn each_change_is_classified_against_the_lock() {
     release("narrower", at, &["diff"]).succeeds();
 }
 
-// M3: `lock` writes the same text every time, and the text pins the contract of each tool.
+// M3: `lock` writes the same text for the same tools, and the text pins the contract of each tool.
 #[test]
 fn lock_is_deterministic_and_pins_the_contract() {
     let folder = tempfile::tempdir().unwrap();

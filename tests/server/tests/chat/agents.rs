@@ -113,8 +113,8 @@ fn approving(asked: &[&Value], chunks: &[Value]) -> Value {
     json!({"messages": [{"id": "answer-1", "role": "assistant", "parts": parts}]})
 }
 
-// S2-14, S2-15: the approval requests of a sub-agent are shown in the conversation of the user, in a separate step, and the answers continue both. The calls of the
-// sub-agent and of the agent have the same ids.
+// S2-14, S2-15: the approval requests of a sub-agent are shown in the conversation of the user, in a separate step, and the answers continue both
+// agents. Each agent makes a call with the id `call_1`.
 pub(crate) async fn approvals_of_a_sub_agent_are_answered_in_the_conversation_case() -> Ran {
     let host = Host::start(Kind::Agents).await;
     let chunks = host.first.say("main", "delegate").await.chunks();
@@ -131,7 +131,7 @@ pub(crate) async fn approvals_of_a_sub_agent_are_answered_in_the_conversation_ca
     let steps = of_type(&chunks, "start-step").len();
     assert_eq!(steps, 2, "the requests have their own step: {chunks:?}");
 
-    // A user of a different conversation cannot answer them, and no message is accepted before they are answered.
+    // The requests cannot be answered in a different conversation, and no message is accepted before they are answered.
     let answers = approving(&asked, &chunks);
     let _ = host.first.say("other", "hello").await.chunks();
     let other = host.first.say("other", "mail").await.chunks();
@@ -176,8 +176,8 @@ pub(crate) async fn pieces_are_streamed_from_another_process() -> Ran {
     Ok(())
 }
 
-// A client of a different process gets the events up to the next message of the user, although the process reads them after the next run. The process reads
-// at the interval of the host.
+// The stream of a different process ends before the next message of the user, even if that process reads the events after the next run has ended. The
+// process reads the events at the interval that the host has set.
 pub(crate) async fn stream_of_another_process_ends_before_the_next_message() -> Ran {
     let host = Host::start(Kind::Agents).await;
     let settings = Settings {

@@ -208,7 +208,7 @@ impl World {
     }
 }
 
-/// Sets the callers, the contexts and the settings of a server of either kind.
+/// Sets the callers, the contexts and the settings of a server, with a model or with agents.
 macro_rules! configured {
     ($chat:expr, $settings:expr, $world:expr) => {{
         let mailbox = $world.mailbox.clone();

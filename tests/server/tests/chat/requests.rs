@@ -25,7 +25,7 @@ fn answers(answers: &[(&str, &str, &str, bool)]) -> Value {
     json!({"messages": [{"id": "a-1", "role": "assistant", "parts": parts}]})
 }
 
-// Requests without a token, from foreign hosts and web pages, and without the required role are refused.
+// Requests with an unknown token, from foreign hosts and web pages, and without the required role are refused.
 pub(crate) async fn callers_without_access_are_refused(kind: Kind) -> Ran {
     let host = Host::with(
         kind,
@@ -116,7 +116,8 @@ pub(crate) async fn conversations_of_others_are_answered_like_unknown_ones_case(
     Ok(())
 }
 
-// A body that is too long, has a different media type, or contains nothing new gets a problem response, and nothing is stored.
+// A body that is too long, is invalid, has a different media type, contains nothing new, or edits an earlier message gets a problem response, and
+// nothing is stored.
 pub(crate) async fn unusable_bodies_are_refused(kind: Kind) -> Ran {
     let host = Host::with(
         kind,
@@ -203,7 +204,7 @@ pub(crate) async fn answers_of_other_conversations_and_users_are_refused_case(ki
     let (bob, eve) = (approval(&asked, "call_1"), approval(&asked, "call_2"));
     assert_eq!(first.say("other", "hello").await.said(), "Hello.");
     let yes = answers(&[("call_1", "bob", &bob, true)]);
-    // Ann has sent the request in a different conversation.
+    // The request was made in the conversation `main`.
     let elsewhere = first.say("third", "mail").await;
     assert_eq!(elsewhere.status, 200);
     let _ = first.post("third", &yes).await.refused(404);

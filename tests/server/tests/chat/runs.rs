@@ -121,7 +121,7 @@ pub(crate) async fn stream_is_resumed_from_its_beginning(kind: Kind) -> Ran {
         (first.as_str(), first.as_str())
     );
     assert_eq!(one.types()[..3], ["start", "start-step", "text-start"]);
-    // The end of the run is stored before the stream ends.
+    // The process removes a stream shortly after its end. Until then, the complete stream is returned.
     loop {
         let idle = host.first.resume("main").await;
         if idle.status == 204 {
@@ -159,7 +159,7 @@ pub(crate) async fn stream_of_another_process_shows_stored_messages(kind: Kind) 
     Ok(())
 }
 
-// A stopped run ends at once, and the text that the user has seen is part of the thread.
+// A stopped run ends immediately, and the text that the user has seen is part of the thread.
 pub(crate) async fn run_is_stopped_and_its_text_is_kept(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let running = host.first.begin("main", "slow", "one ").await;
