@@ -102,7 +102,7 @@ impl SqliteStore {
         self.writer.change(Priority::Ordinary, body).await
     }
 
-    /// Runs a [`change`](Self::change) before all other waiting changes, for changes that end work or renew a lease.
+    /// Runs a [`change`](Self::change) before all ordinary changes that wait, for changes that end work or renew a lease.
     async fn change_first<T: Send + 'static>(
         &self,
         body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,

@@ -24,7 +24,7 @@ const FILL: &str = "
         SELECT m.seq, t.labels, t.terms || ' word' || m.seq FROM memory m, (SELECT labels, terms FROM memory_text LIMIT 1) t WHERE m.id LIKE 'copy %';";
 
 // S2-47, S2-29: a scope of 10 memories is searched completely next to a scope of 99,990 memories with the same words, even after ten searches in the
-// large scope on the same connection. A search in the large scope for a word that every memory contains returns the first results.
+// large scope on the same connection. A search in the large scope for words that every memory contains returns as many results as its limit allows.
 #[tokio::test]
 async fn small_scope_is_found_next_to_a_large_one() {
     let folder = tempfile::tempdir().unwrap();

@@ -243,7 +243,7 @@ fn worked(file: &Path) -> BTreeMap<String, u32> {
 }
 
 // S2-43, S2-40: 100 processes are killed at random points of a run, and of replacements in a different conversation. A node that is completed stays
-// completed and is not run again, a run ends in the same state as without interruptions, and each conversation has exactly one active run.
+// completed and is not run again, a run ends in the same state as without interruptions, and no conversation has more than one active run.
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_processes_lose_no_completed_node() {
     let folder = tempfile::tempdir().unwrap();

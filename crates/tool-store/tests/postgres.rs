@@ -165,7 +165,7 @@ fn conformance(mut suite: test_support::Suite) -> test_support::Suite {
             WorkStore
         ]
     );
-    // The optional traits whose records contain sealed contents, and the trait of the vault's keys.
+    // These optional traits are also tested on a handle that seals contents.
     let sealing = conformance_cases!(
         Opener::new(
             async || {

@@ -16,7 +16,7 @@ impl BatchStore for SqliteStore {
             }
             let sealer = self.contents.sealer_if(batch.message.is_some()).await?;
             if batch.begin.is_some() {
-                // A batch that begins a run waits in order of arrival. All other batches run before waiting changes.
+                // A batch that begins a run waits in order of arrival. All other batches run before the ordinary changes that wait.
                 self.change(|db| Box::pin(write(db, batch, sealer))).await
             } else {
                 self.change_first(|db| Box::pin(write(db, batch, sealer)))

@@ -31,7 +31,8 @@ pub(super) type Group = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub(super) enum Priority {
     /// The change runs in order of arrival.
     Ordinary,
-    /// The change runs before all ordinary changes. It ends work or renews a lease, which could expire during the wait.
+    /// The change runs before all ordinary changes. It ends work or renews a lease, and in the order of arrival it could run only after the lease has
+    /// expired.
     First,
 }
 

@@ -128,7 +128,7 @@ pub(super) async fn change_row(
 }
 
 impl SqliteStore {
-    /// Runs [`change_row`] before all other waiting changes, because a lease could expire during the wait.
+    /// Runs [`change_row`] before all ordinary changes that wait. In the order of arrival, it could run only after the lease has expired.
     async fn step_run(
         &self,
         id: &RunId,

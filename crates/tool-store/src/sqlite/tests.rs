@@ -315,7 +315,7 @@ async fn expiry_queries_use_a_time_index() {
     is_narrowed(&store, audit::ERASE).await;
 }
 
-// B10: pages are read in order from an index, in both directions, with every filter
+// B10: pages are read in order from an index, in both directions, without filters and with one filter.
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a table of filters")]
 async fn every_page_is_read_from_an_index() {

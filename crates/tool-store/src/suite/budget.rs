@@ -157,7 +157,7 @@ tests! {
         assert_eq!(row(store).await, last);
     }
 
-    // Budgets without a limit and without a name are refused.
+    // Budgets without a limit, and names of budgets and steps that are empty or contain a NUL character, are refused.
     #[test]
     async fn faulty_reservations_are_refused(store: impl BudgetStore) {
         let store = &store;
@@ -173,8 +173,7 @@ tests! {
         assert_eq!(store.budget(&id("main")).await.unwrap(), None);
     }
 
-    // Lists are ordered, have pages, and contain only the rows of their scope. A removed budget starts again
-    // with 0.
+    // Lists are ordered, have pages, and contain only the rows of their scope. A removed budget starts again with 0.
     #[test]
     async fn budgets_are_listed_and_removed(store: impl BudgetStore) {
         let store = &store;

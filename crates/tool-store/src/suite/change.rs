@@ -194,7 +194,7 @@ tests! {
         assert_eq!(audit_of(&store).await.len(), 1);
         let other = keyed("olga", "f2", 400, of(&acme, answer("a2")));
         conflict(store.apply(other).await, "different request");
-        // The key belongs to the user and to the workspace, and is removed when it expires.
+        // The key belongs to the user and to the workspace, and has no effect after it has expired.
         let other = keyed("bob", "f2", 400, of(&acme, answer("a2")));
         assert!(matches!(store.apply(other).await, Ok(Applied::Changed(_))));
         missing(store.apply(keyed("olga", "f1", 400, of(&umbrella(), answer("a1")))).await);

@@ -45,7 +45,7 @@ async fn all(store: &impl EffectLedger) -> Vec<EffectRow> {
 tests! {
     ($) __suite_identity in identity for Store;
 
-    // A1: calls that differ in workspace, conversation, message, position or number are different effects.
+    // A1: calls that differ in workspace, conversation, message, position or the number of a nested call are different effects.
     #[test]
     async fn different_calls_do_not_conflict(store: impl EffectLedger + AuditSink) {
         let mut calls = Vec::new();

@@ -50,8 +50,7 @@ fn whole(name: &str, run: &RunId) -> Batch {
     }
 }
 
-/// Returns the records of the named call: the state of its effect, the number of its audit rows, the number of messages in its thread, and whether
-/// the run has ended.
+/// Returns the state of the named effect, the number of all audit rows, the number of messages in the thread `t`, and whether the run has ended.
 async fn held(store: &impl Parts, name: &str, run: &RunId) -> (EffectState, usize, usize, bool) {
     let effect = EffectLedger::get(store, &key(name)).await.unwrap().unwrap();
     let rows = store.export(Scope::All, &AuditFilter::default()).await;

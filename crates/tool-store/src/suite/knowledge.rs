@@ -216,8 +216,7 @@ tests! {
         assert_eq!(found(&store, "acme", "海咖").await, []);
     }
 
-    // A rare word is found although all chunks contain another word of the query, and the limit counts
-    // chunks.
+    // A rare word is found although all chunks contain another word of the query, and the limit counts chunks.
     #[test]
     async fn rare_word_is_found_beside_a_frequent_word(store: impl KnowledgeStore) {
         let all: Vec<String> = (0..1_200).map(|_| "common ".to_owned() + &"x".repeat(1_793)).collect();

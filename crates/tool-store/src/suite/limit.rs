@@ -179,7 +179,7 @@ tests! {
         }
     }
 
-    // Rules that allow nothing, times that are too short, too many permits, and empty names are refused.
+    // Rules that allow nothing, times that are too short, too many permits, and invalid names and tokens are refused.
     #[test]
     async fn faulty_limits_are_refused(store: impl LimitStore) {
         let (none, short) = (0, Duration::ZERO);

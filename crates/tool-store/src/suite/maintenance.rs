@@ -94,7 +94,7 @@ const AGE: Option<Duration> = Some(Duration::from_millis(100));
 tests! {
     ($) __suite_maintenance in maintenance for Maintenance;
 
-    // B10: erasing a thread clears contents, and keeps keys, states and times.
+    // B10: erasing a thread clears contents, and keeps the keys, states and times of its effects.
     #[test]
     async fn erased_thread_keeps_keys_and_states_of_effects(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance

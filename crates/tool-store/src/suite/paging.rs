@@ -56,7 +56,7 @@ tests! {
         }
     }
 
-    // B10: the audit is read newest first, and filtered by thread, outcome, decision and time.
+    // B10: the audit is filtered by thread, outcome, decision and time, and read newest first or oldest first.
     #[test]
     async fn pages_of_the_audit_are_narrowed_and_newest_first(store: impl AuditSink) {
         let row = |name: &str, minute, thread: &str, outcome: &str, decision: &str| AuditRow {
@@ -119,7 +119,7 @@ tests! {
         assert_eq!(rows.iter().map(key_of).collect::<Vec<_>>(), ["1"]);
     }
 
-    // B10: pending approvals are read newest first.
+    // B10: pending approvals are read page by page, newest first or oldest first.
     #[test]
     async fn pages_of_approvals_are_newest_first(store: impl ApprovalStore) {
         for n in 0..5 {

@@ -221,7 +221,7 @@ tests! {
         missing(store.change_plan(&PlanRunId::new(thread("main"), 3), PlanChange::Abort, at(1)).await);
     }
 
-    // S2-41: a result is accepted only for a node that is running or ready. Results for other nodes, of other executors and of earlier attempts are
+    // S2-41: a result is accepted only for a node that is running or ready. Results for other nodes, of other executors and of other attempts are
     // refused, and nothing is changed.
     #[test]
     async fn results_are_accepted_only_for_ready_or_running_nodes_of_their_owner(store: impl PlanStore) {

@@ -203,9 +203,9 @@ tests! {
         });
     }
 
-    // S2-39, S2-43, S2-50: a random draft is compiled, or rejected with a blocking issue at a place of the draft. A run of a compiled plan ends, two
-    // runs are never active at the same time, and a run that is interrupted and resumed at random ends in the same state as a run without
-    // interruptions.
+    // S2-39, S2-43, S2-50: a random draft is compiled, or rejected with a blocking issue at a place of the draft. A run of a compiled plan ends or
+    // is blocked, two runs of a conversation are never active at the same time, and a run that is interrupted and resumed at random ends in the same
+    // state as a run without interruptions.
     #[test]
     fn random_plans_end_in_the_same_state_after_interruptions(opener) {
         opener.hold(&(drafts(), vec(any::<bool>(), 0..8)), async |store, (draft, kills)| {

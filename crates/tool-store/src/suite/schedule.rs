@@ -277,7 +277,8 @@ tests! {
         assert_eq!(store.task(&id("b")).await.unwrap(), None);
     }
 
-    // An update checks the version, resets the errors, and ends a run that waits for its next attempt. A run in progress continues.
+    // An update checks the version and resets the errors. A run in progress continues. If the update switches the task off, a run that waits for its
+    // next attempt ends.
     #[test]
     async fn update_replaces_the_definition(store: impl Schedules) {
         let store = &store;

@@ -16,7 +16,7 @@ fn call_in(workspace: &Workspace, call: &CallId) -> CallId {
     CallId::from_column(workspace, &call.to_column()).unwrap()
 }
 
-/// Returns the same step with the same ids, in a different workspace.
+/// Returns the same step with the same ids, in the given workspace.
 fn step_in(own: &Workspace, step: Step) -> Step {
     let key = |key: CallKey| CallKey::new(own, key.as_str());
     let thread = |thread: ThreadId| ThreadId::new(own, thread.conversation()).unwrap();

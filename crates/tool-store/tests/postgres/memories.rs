@@ -16,7 +16,7 @@ const FILL: &str = "
     ANALYZE";
 
 // S2-47, S2-29: a scope of 10 memories is searched completely next to a scope of 99,990 memories with the same words, even after ten searches in the
-// large scope on the same connection. A search in the large scope for a word that every memory contains returns the first results.
+// large scope on the same connection. A search in the large scope for words that every memory contains returns as many results as its limit allows.
 pub(crate) async fn small_scope_is_found_next_to_a_large_one_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().connections(1).open().await.unwrap();

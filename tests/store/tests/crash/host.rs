@@ -306,7 +306,8 @@ pub(crate) async fn answer(gate: &Gate, tools: &Toolset, ticket: &Ticket) {
         .unwrap();
 }
 
-/// Settles a call without a recorded end, in place of an operator.
+/// Settles a call without a recorded end, in place of an operator. If the effect of the call is still running, waits for the end of its lease and
+/// marks it as ambiguous instead.
 async fn settle(gate: &Gate, world: &World, row: &EffectRow) {
     let key = &row.intent.identity.key();
     if row.state == EffectState::Running {

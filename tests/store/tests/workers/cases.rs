@@ -292,7 +292,7 @@ async fn suspended(stage: &Stage<impl State>) {
         let row = stage.ended(&after).await;
         assert_eq!(row.worker.as_deref(), Some(&*one));
     }
-    // The two turns that call `post` had one effect each.
+    // The four turns that call `post` had one effect each.
     assert_eq!(lines(&stage.effects()).len(), 4);
 }
 

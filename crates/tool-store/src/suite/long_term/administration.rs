@@ -92,7 +92,8 @@ tests! {
         assert_eq!(seen.len(), 4);
     }
 
-    // The erasure of a thread or a user removes its memories and notes, and nothing else.
+    // The erasure of a thread removes its memories and notes, and the erasure of a user removes the memories of the user. All other memories and
+    // notes are kept.
     #[test]
     async fn erasure_removes_memories_and_notes(store: impl Memories) {
         let store = &store;
