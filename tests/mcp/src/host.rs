@@ -1,4 +1,4 @@
-//! The host's own rmcp handler, which is composed with the tools.
+//! The host's own rmcp handler, which is composed with the `#[tool]` functions.
 #![expect(
     deprecated,
     reason = "the suite uses logging, sampling and roots as long as it tests the older protocol"
@@ -30,7 +30,7 @@ type Answer<T> = Result<T, ErrorData>;
 /// The key that seals the state between rounds. It is public, because a test server does not need a secret.
 const KEY: &[u8] = b"the key of a fixture, which is public";
 
-/// The handler for everything except the tools.
+/// The handler for prompts, resources and completion, and for the tools that `#[tool]` cannot express.
 #[derive(Clone)]
 pub struct Host {
     codec: RequestStateCodec,

@@ -1,7 +1,7 @@
 //! An MCP server with all the tools, prompts and resources that the official conformance suite requests.
 //!
-//! Its tools are `#[tool]` functions. They are composed with a handler written with rmcp, which implements prompts, resources, completion and
-//! requests to the client.
+//! Most of its tools are `#[tool]` functions. They are composed with a handler written with rmcp, which implements prompts, resources, completion and
+//! the tools that `#[tool]` cannot express, such as tools that send requests to the client.
 
 use tool_core::prelude::*;
 use tool_mcp::{Composed, McpServer};
@@ -15,7 +15,7 @@ mod tools;
 
 pub use host::Host;
 
-/// Returns a server with only the tools.
+/// Returns a server with only the `#[tool]` functions.
 pub fn tools_only() -> Result<McpServer, tool_core::RegistryError> {
     let changes = Served::default();
     let in_context = changes.clone();
@@ -27,7 +27,7 @@ pub fn tools_only() -> Result<McpServer, tool_core::RegistryError> {
     Ok(server)
 }
 
-/// Returns the tools, composed with the handler for all other requests.
+/// Returns a server with the `#[tool]` functions, composed with the handler for everything else.
 pub fn everything() -> Result<Composed<Host>, tool_core::RegistryError> {
     let changes = Served::default();
     let in_context = changes.clone();

@@ -1,4 +1,4 @@
-//! The tools that the conformance suite calls, written with `#[tool]`.
+//! The tools that the conformance suite calls and that can be written with `#[tool]`.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -294,7 +294,7 @@ async fn tools_outside_the_permit_are_not_called() {
     let result = run("import { remove } from 'tools'; return await remove({})").await;
     assert_eq!(result.status, Status::LinkError);
     assert_eq!(diary.read(), Vec::<String>::new());
-    // Code cannot exceed the run's limit of calls, neither in parallel nor in sequence, with any call syntax.
+    // Code cannot exceed the run's limit of calls: not in parallel, not in sequence, and not with a different syntax of the call.
     let flood = "const all = await Promise.allSettled(Array.from({ length: 50 }, () => tools.look({})));
         const late = []; for (const f of [() => tools.look({}), () => tools['look'].call(null, {}), () => Reflect.apply(tools.look, tools, [{}])])
             try { await f(); late.push('called') } catch (error) { late.push(error.kind) }

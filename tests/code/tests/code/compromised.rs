@@ -169,7 +169,7 @@ async fn silent_or_closed_engine_does_not_block_the_run() {
     }
 }
 
-// S4-05, S4-06: security does not rely on the engine: a compromised engine process has no access to data of the host.
+// S4-05, S4-06: the process of a compromised engine has no environment variables, starts in `/`, and has the limits of the run.
 #[tokio::test]
 async fn compromised_engine_sees_no_host_data() {
     let folder = tempfile::tempdir().unwrap();

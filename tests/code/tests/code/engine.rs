@@ -215,7 +215,7 @@ async fn invalid_host_module_is_named_in_the_error() {
 // S4-06: the caller's handle terminates a run and records a reason.
 #[tokio::test]
 async fn caller_ends_a_run_with_a_reason() {
-    // The engine's interrupt ends the first code. The second never checks for the interrupt, so its process is killed.
+    // The engine's interrupt ends the first code. The second never checks for the interrupt, so its process is killed. The third waits for a call.
     for code in [
         "console.log('begun'); for (;;);",
         "console.log('begun'); /(a*)*b/.test('a'.repeat(60))",

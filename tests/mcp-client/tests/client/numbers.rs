@@ -56,7 +56,7 @@ async fn doubles_keep_their_last_bit_both_ways() {
         let output = result
             .output()
             .unwrap_or_else(|| panic!("{:?}", result.error()));
-        // Compare each number of the line that the server read.
+        // The text of the result is the line that the server read.
         let line = result.model_text();
         let (_, values) = line.split_once(r#""values":["#).unwrap();
         let (sent, _) = values.split_once(']').unwrap();
@@ -71,6 +71,7 @@ async fn doubles_keep_their_last_bit_both_ways() {
             .iter()
             .map(|digits| digits.parse::<f64>().unwrap().to_bits())
             .collect();
+        // The first numbers are compared one by one, so that a failure names the number.
         for (at, digits) in written.iter().enumerate() {
             assert_eq!(
                 doubles(sent)[at..=at],

@@ -274,7 +274,7 @@ async fn version_has_to_fit_the_tool_of_the_server() {
             "/input_schema",
             "`/other`: ",
         ),
-        // The server may return other keys.
+        // The server may return other keys, so an output schema that forbids them is refused.
         (
             object(&json!({"text": text()})),
             object(&json!({"n": {"type": "number"}})),

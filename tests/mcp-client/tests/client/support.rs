@@ -70,7 +70,7 @@ impl Hostile {
     }
 }
 
-/// A server whose tools and answers are listed in a file.
+/// A client of a server whose tools and answers are listed in a file.
 pub(crate) struct Listed {
     pub(crate) client: McpClient,
     _folder: TempDir,

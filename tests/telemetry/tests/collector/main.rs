@@ -266,7 +266,7 @@ fn follows_the_conventions(span: &Span) {
 
 fn is_part_of_a_trace(telemetry: &Telemetry, fetched: &CallResult) {
     let span = telemetry.span("c-1");
-    // The span is a child of the host's span, and requests of the tool name the call's span as their parent.
+    // The span of the call is a child of the host's span, and the headers that the tool sends name the span of the call as their parent.
     assert_eq!(hex(&span.trace_id), "0af7651916cd43dd8448eb211c80319c");
     assert_eq!(hex(&span.parent_span_id), "b7ad6b7169203331");
     let sent: Vec<String> = serde_json::from_str(fetched.output().unwrap().get()).unwrap();
@@ -316,7 +316,7 @@ fn assert_decisions_are_recorded(telemetry: &Telemetry) {
 }
 
 fn measures_durations(telemetry: &Telemetry) {
-    // Durations are grouped by tool and error, without attributes of unbounded cardinality.
+    // Durations are grouped by tool and error. No attribute has an unlimited number of values.
     let metrics = telemetry.collector.metrics();
     let durations = metrics
         .iter()

@@ -198,7 +198,7 @@ impl Model for Scripted {
     }
 }
 
-/// Handles one request of the interface. Everything except the store is created again, as in a new process.
+/// Handles one request of the interface. Everything except the [`Durable`] state is created again, as in a new process.
 async fn chat(State(durable): State<Durable>, body: String, calls: Calls) -> Response {
     *durable.requests.lock().unwrap() += 1;
     let keys = KeyRing::new("k", *b"thirty-two bytes of randomness!!").unwrap();

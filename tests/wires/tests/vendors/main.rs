@@ -89,7 +89,7 @@ fn request(
     }
 }
 
-/// Removes white space between JSON tokens, and decodes escape sequences.
+/// Removes white space between JSON tokens, and decodes the escape sequences that begin with `\u`.
 fn bare(text: &str) -> String {
     let (mut bare, mut chars, mut inside) = (String::new(), text.chars(), false);
     while let Some(c) = chars.next() {
@@ -352,7 +352,7 @@ async fn changed_offer_is_accepted_by_the_vendor_client_case() -> Ran {
 struct Weather {
     /// The wind in metres per second.
     wind: f64,
-    /// The air; null if unknown.
+    /// The quality of the air, or null if it is unknown.
     air: Option<String>,
 }
 
