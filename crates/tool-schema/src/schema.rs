@@ -585,7 +585,7 @@ pub enum Json {
     Boolean(bool),
     /// A number with its JSON text.
     Number(Number),
-    /// A string, without escapes.
+    /// A string, with its escapes decoded.
     String(&'static str),
     /// An array of values, in order.
     Array(&'static [Json]),

@@ -393,7 +393,7 @@ impl Reading for Streamed {
                     self.stop = Some(stop);
                 }
             }
-            // The event has no details.
+            // `reported` has handled an event with the object `error`; this event lacks the object.
             "error" => return Err(named(ANTHROPIC, &event, &[])),
             "message_stop" => self.ended = true,
             // Ignores `ping`, and events that a later version of the API may add.

@@ -101,7 +101,8 @@ enum Kind {
     },
     /// Encrypted reasoning, which only the provider can read.
     Sealed(String),
-    /// Calls that the provider runs itself, their results, and blocks that a later version of the API may add.
+    /// Calls that the provider runs itself, their results, encrypted reasoning in a reply that is not streamed, and blocks that a later version of
+    /// the API may add.
     Other,
 }
 
@@ -157,7 +158,7 @@ impl Streamed {
         kind
     }
 
-    /// Returns the block that an event belongs to. A text block begins without a start event.
+    /// Returns the block that an event belongs to. Creates the block if it does not exist, because a text block begins without a start event.
     fn open(&mut self, event: &Object<'_>) -> Result<&mut Block, WireError> {
         let place = event.required("contentBlockIndex")?;
         let index = place.number()?;

@@ -60,7 +60,7 @@ impl File<'_> {
         self.media_type.starts_with("image/")
     }
 
-    /// Returns whether this is an image of a type that every provider with image support accepts.
+    /// Returns whether this is a PNG, JPEG, GIF or WebP image, which Chat Completions, Responses and Anthropic accept.
     pub(super) fn is_common_image(&self) -> bool {
         matches!(
             self.media_type,

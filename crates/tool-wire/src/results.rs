@@ -36,7 +36,7 @@ impl View<'_> {
     }
 }
 
-/// Returns the view of an output without a separate form for the model: a JSON string becomes plain text.
+/// Returns the view of an output that has no separate form for the model: a JSON string becomes plain text.
 fn payload(payload: &RawValue) -> View<'_> {
     if !payload.get().starts_with('"') {
         return View::Json(payload);

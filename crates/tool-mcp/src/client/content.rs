@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    // H7: models and people see hidden characters of a result as escapes; the payload is unchanged.
+    // Models and people see hidden characters of a result as escapes; the payload is unchanged.
     #[test]
     fn hidden_characters_of_results_are_escaped() {
         let hidden = "a\u{e0041}\u{200b}\u{1b}[31m👩‍⚕️";

@@ -264,7 +264,7 @@ mod tests {
 
     const TAG: &str = "\u{e0041}";
 
-    // H7: hidden characters are found in every text of a tool.
+    // Hidden characters are found in every text of a tool.
     #[test]
     fn hidden_characters_are_found_in_every_text() {
         let plain = || {
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(look(&key).hidden[0].pointer, "/inputSchema/properties");
     }
 
-    // H7: a description of 120 kB is found to be too long, and cut.
+    // A description of 120 kB is found to be too long, and cut.
     #[test]
     fn long_texts_are_found_and_cut() {
         for (place, most) in [

@@ -280,7 +280,7 @@ async fn meanwhile(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<Strin
     }
 }
 
-// A4: an outer call completes once its nested calls are approved, over both protocol versions.
+// An outer call completes once its nested calls are approved, over both protocol versions.
 #[tokio::test]
 async fn approved_nested_calls_run() {
     let yes = yes().unwrap_or_default();
@@ -299,7 +299,7 @@ async fn approved_nested_calls_run() {
     }
 }
 
-// A4: a nested call that a person denies does not run, and the outer call completes.
+// A nested call that a person denies does not run, and the outer call completes.
 #[tokio::test]
 async fn denied_nested_call_does_not_run() {
     let no = json!({ "action": "decline" });
@@ -316,7 +316,7 @@ async fn denied_nested_call_does_not_run() {
     }
 }
 
-// A4: if the client does not answer, the outer call is reported as pending, and nothing runs.
+// If the client does not answer, the outer call is reported as pending, and nothing runs.
 #[tokio::test]
 async fn outer_call_is_pending_if_the_client_does_not_answer() {
     let bank = Bank::default();

@@ -14,7 +14,7 @@ fn server() -> McpServer {
     McpServer::builder(Registry::builder().build().unwrap()).build()
 }
 
-// H9: a connection whose request head is incomplete is closed after the timeout.
+// A connection whose request head is incomplete is closed after the timeout.
 #[tokio::test]
 async fn connection_with_an_incomplete_head_is_closed() {
     let options = HttpOptions::new().header_timeout(Duration::from_millis(300));
@@ -33,7 +33,7 @@ async fn connection_with_an_incomplete_head_is_closed() {
     assert_eq!(web.get("/healthz").await.status, 200);
 }
 
-// H9: a request whose body is incomplete is answered with 408 after the timeout.
+// A request whose body is incomplete is answered with 408 after the timeout.
 #[tokio::test]
 async fn request_with_an_incomplete_body_is_refused() {
     let options = HttpOptions::new().body_timeout(Duration::from_millis(300));
@@ -62,7 +62,7 @@ async fn request_with_an_incomplete_body_is_refused() {
     assert_eq!(web.get("/healthz").await.status, 200);
 }
 
-// H9: the timeout of a request head does not apply to responses, but to idle connections.
+// The timeout of a request head does not apply to responses, but to idle connections.
 #[tokio::test]
 async fn header_timeout_closes_idle_connections_and_keeps_streams_open() {
     let server = server();

@@ -424,7 +424,7 @@ async fn shutdown_ends_idle_streams() {
     assert!(rest.is_ok(), "the stream ends without an error");
 }
 
-// H4: pages of an allowed origin get CORS headers for preflight requests and responses; other pages get none.
+// Pages of an allowed origin get CORS headers for preflight requests and responses; other pages get none.
 #[tokio::test]
 async fn allowed_origins_get_cors_headers() {
     const PAGE: (&str, &str) = ("origin", "https://app.example.com");
@@ -492,7 +492,7 @@ async fn allowed_origins_get_cors_headers() {
     }
 }
 
-// H2: the number of sessions is limited, and idle sessions end.
+// The number of sessions is limited, and idle sessions end.
 #[tokio::test]
 async fn sessions_are_limited_and_end_when_they_are_idle() {
     let options = HttpOptions::new()
@@ -522,7 +522,7 @@ async fn sessions_are_limited_and_end_when_they_are_idle() {
     }
 }
 
-// H2: after the entries of many ended sessions were removed, an ended session is not found and a new session works.
+// After the entries of many ended sessions were removed, an ended session is not found and a new session works.
 #[tokio::test]
 async fn ended_sessions_are_evicted_and_users_stay_separate() {
     let web = Web::of(&server(), HttpOptions::new()).await;

@@ -46,7 +46,7 @@ fn report() -> Result<Report, ToolError> {
     Ok(Report { title, chart })
 }
 
-// G3: images, audio and files arrive as content of their kind, not as base64 text.
+// Images, audio and files arrive as content of their kind, not as base64 text.
 #[tokio::test]
 async fn files_arrive_as_content_of_their_kind() {
     let registry = Registry::builder()

@@ -6,7 +6,7 @@ use crate::support::web::{Events, Web};
 use tool_core::prelude::*;
 use tool_mcp::{HttpOptions, McpServer};
 
-// H9: a resumed session stream begins after the last event that the client has received.
+// A resumed session stream begins after the last event that the client has received.
 #[tokio::test]
 async fn resumed_stream_of_a_session_begins_after_the_last_event() {
     let registry = Registry::builder().build().unwrap();
@@ -43,7 +43,7 @@ async fn resumed_stream_of_a_session_begins_after_the_last_event() {
     assert!(!ids.contains(&id), "event {id} was sent before");
 }
 
-// H9: a resumed call stream begins after the last event that the client has received.
+// A resumed call stream begins after the last event that the client has received.
 #[tokio::test]
 async fn resumed_stream_of_a_call_begins_after_the_last_event() {
     static STEPS: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);

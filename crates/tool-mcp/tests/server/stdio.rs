@@ -151,7 +151,7 @@ fn total(
     values.iter().sum()
 }
 
-// H9: a host can turn off the repair of arguments for a server.
+// A host can turn off the repair of arguments for a server.
 #[tokio::test]
 async fn server_setting_disables_repairs() {
     let server = |mode: Option<Repair>| {
@@ -384,7 +384,7 @@ async fn modern_protocol_subscription_is_notified_of_changes() {
     );
 }
 
-// F6: the context of a call may come from a database; if that fails, the client reads the error without the operator's text.
+// The context of a call may come from a database; if that fails, the client reads the error without the operator's text.
 #[tokio::test]
 async fn failed_context_is_reported_to_the_client() {
     /// Returns the user of the call.
@@ -414,7 +414,7 @@ async fn failed_context_is_reported_to_the_client() {
     assert!(!refused.contains("row 7"), "{refused}");
 }
 
-// H9: every request is answered, even if the client reads no response before it has written all requests.
+// Every request is answered, even if the client reads no response before it has written all requests.
 #[tokio::test]
 async fn requests_are_answered_even_if_responses_are_read_last() {
     let mut client = Client::legacy(&server()).await;
@@ -429,7 +429,7 @@ async fn requests_are_answered_even_if_responses_are_read_last() {
     }
 }
 
-// H9: 1000 pending calls do not delay other messages.
+// 1000 pending calls do not delay other messages.
 #[tokio::test]
 async fn pending_calls_do_not_delay_other_messages() {
     let mut client = Client::legacy(&server()).await;
@@ -448,7 +448,7 @@ async fn pending_calls_do_not_delay_other_messages() {
     assert!(began.elapsed() < Duration::from_secs(30));
 }
 
-// H9: the responses that a client does not read are bounded.
+// The responses that a client does not read are bounded.
 #[tokio::test]
 async fn unread_responses_are_bounded() {
     static CALLS: AtomicUsize = AtomicUsize::new(0);

@@ -151,7 +151,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-        // B7: a canonical text has the decimal value of the original, and all notations of a value have the same text.
+        // A canonical text has the decimal value of the original, and all notations of a value have the same text.
         #[test]
         fn equal_decimals_have_one_canonical_text(
             number in number(),
@@ -167,7 +167,7 @@ mod tests {
             prop_assert!(text.len() <= one.len() + 330, "{}", text);
         }
 
-        // B7: two different decimals never have the same text, however close they are.
+        // Two different decimals never have the same text, however close they are.
         #[test]
         fn close_decimals_have_different_canonical_texts(
             number in number(),
@@ -188,7 +188,7 @@ mod tests {
             );
         }
 
-        // B7: a dynamic tool receives the decimal value that was written, or the call is refused.
+        // A dynamic tool receives the decimal value that was written, or the call is refused.
         #[test]
         fn dynamic_tool_receives_the_written_decimal(number in number(), spelling in spelling()) {
             let written = number.spell(spelling.0, spelling.1, spelling.2);
@@ -205,7 +205,7 @@ mod tests {
             }
         }
 
-        // B7: a number that an `f64` or a 64-bit integer represents has the same text as in earlier versions.
+        // A number that an `f64` or a 64-bit integer represents has the same text as in earlier versions.
         #[test]
         fn ordinary_numbers_keep_their_stored_text(float in any::<f64>(), whole in any::<i64>()) {
             prop_assume!(float.is_finite());
@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    // B7: a huge exponent costs neither much memory nor much time.
+    // A huge exponent costs neither much memory nor much time.
     #[test]
     fn huge_exponents_have_a_short_canonical_text() {
         let digits = "7".repeat(100_000);

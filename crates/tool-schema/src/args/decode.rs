@@ -120,7 +120,7 @@ impl<'de> Decoder<'de> {
         }
     }
 
-    /// Reads a number that is not a non-negative integer in the range of [`Num::small`].
+    /// Parses the text of a number, without the fast path of [`Num::small`].
     #[inline(never)]
     fn wide(&self, number: Num) -> Result<Wide, Error> {
         let text = self.digits(number);
@@ -206,7 +206,7 @@ impl<'de> Decoder<'de> {
     }
 }
 
-/// A number that the fast path does not read.
+/// A number, in the type that a visitor receives.
 enum Wide {
     Unsigned(u64),
     Signed(i64),

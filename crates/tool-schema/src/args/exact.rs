@@ -160,7 +160,7 @@ fn exact(text: &str) -> Option<Number> {
 mod tests {
     use super::*;
 
-    // B7: a number keeps its written value, or the call is refused.
+    // A number keeps its written value, or the call is refused.
     #[test]
     fn numbers_are_represented_exactly_or_refused() {
         for (text, held) in [
@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    // H9: a fraction with more digits than a double becomes the nearest double, not a neighbour of it.
+    // A fraction with more digits than a double becomes the nearest double, not a neighbour of it.
     #[test]
     fn fractions_become_their_nearest_double() {
         for (text, nearest) in [

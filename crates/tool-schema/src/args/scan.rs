@@ -285,8 +285,8 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Returns the value and the end of a number under the cursor, if the number consists of 1 to 19 digits, or `None` if the slow path has
-    /// to read it.
+    /// Returns the value and the end of a number under the cursor, if the number consists of 1 to 19 digits and does not start with `0`. Returns
+    /// `None` if the slow path has to read it.
     #[inline]
     pub(crate) fn counted(&self) -> Option<(u64, usize)> {
         let bytes = self.bytes();
@@ -301,7 +301,7 @@ impl<'t> Cursor<'t> {
             value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
             at += 1;
         };
-        // Excludes numbers that start with a zero (`0` itself, and the invalid `01`), and numbers of twenty digits, which may overflow.
+        // Excludes numbers that start with a zero (`0` itself, and the invalid `01`), and numbers of twenty or more digits, which may overflow.
         let plain = end != b'.' && end | 0x20 != b'e' && self.peek() != b'0';
         (plain && (1..20).contains(&(at - self.at))).then_some((value, at))
     }

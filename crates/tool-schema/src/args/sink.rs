@@ -61,7 +61,7 @@ pub(super) enum Fault<'f> {
 pub(super) enum Known<'f> {
     /// The optional tag and the fields of a record.
     Fields(Option<&'f str>, &'f [Field]),
-    /// The variants of a union, whose name is the only key.
+    /// The variants of a union. The name of the chosen variant is the only key of the object.
     Variants(&'f [Variant]),
 }
 

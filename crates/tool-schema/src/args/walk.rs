@@ -260,8 +260,8 @@ impl<'t, S: Sink> Walk<'t, S> {
         }
     }
 
-    /// Returns whether too many bytes were read for variants that did not match. Nested unions that differ only at their end would take exponential
-    /// time.
+    /// Returns whether too many bytes were read for variants that did not match. Without this limit, nested unions whose variants differ
+    /// only at their end would take exponential time.
     pub(super) fn is_exhausted(&self) -> bool {
         self.wasted > self.most_wasted
     }

@@ -54,7 +54,7 @@ mod tests {
     use super::{PATTERN, seconds};
     use crate::schema::Pattern;
 
-    // E5: the schema of a `Duration` rejects the texts that the guard rejects, such as `P1Y`.
+    // The schema of a `Duration` rejects the texts that the guard rejects, such as `P1Y`.
     #[test]
     fn duration_pattern_matches_exactly_what_parses() {
         let pattern = Pattern::new(PATTERN);

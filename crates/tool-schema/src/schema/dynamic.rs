@@ -215,8 +215,8 @@ impl DynSchema {
             .collect()
     }
 
-    /// Returns the constraints of the original schema that the tree states only in the description. The guard does not check
-    /// them; the server that runs the tool does.
+    /// Returns the differences between the original schema and the tree: constraints that only the description states, branches of a choice that
+    /// were merged, and open objects that the tree closes. The guard checks only the tree; the server that runs the tool checks the original.
     pub fn notes(self) -> &'static [SchemaFault] {
         &self.0.notes
     }

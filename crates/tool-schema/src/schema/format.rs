@@ -1,7 +1,6 @@
 //! Validators for the string formats of JSON Schema.
 //!
-//! The same `const fn` checks examples at compile time and a model's arguments at run time: it loops over bytes, does not
-//! allocate, and makes no call per byte.
+//! [`Format::matches`] is a `const fn`, so that it can check examples at compile time and a model's arguments at run time. It does not allocate.
 
 /// A string format: a format of JSON Schema, the format `ip` of this crate, or an unknown format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,14 +93,14 @@ impl Format {
     /// several readings, `t` and `z` may be lower case; second 60 is accepted only where the instant is 23:59 in UTC; a fraction has any number of
     /// digits; a UUID may be upper case and of any version; an IPv4 octet has no leading zero; a host name has no trailing dot.
     ///
-    /// In these cases, this function is deliberately stricter than that crate, so that every text that passes here passes there:
+    /// In these cases, this function is deliberately stricter than that crate, so that it accepts no text that the crate rejects:
     ///
     /// - `hostname`: a label `xn--…` is rejected. Distinguishing valid and invalid A-labels requires Punycode and the
     ///   Unicode category tables.
     /// - `email`: a quoted local part (`"a b"@example.com`), an address literal (`a@[192.0.2.1]`), a display name
     ///   (`Ada <ada@example.com>`), and a domain with an `xn--…` label are rejected.
-    /// - `date-time`, `date`, `time`: only digits are numbers. That crate checks the digits of a whole machine word at once,
-    ///   which accepts some signs, such as `+026-01-31`.
+    /// - `date-time`, `date`, `time`: where a number is expected, only digits are accepted. That crate checks the digits of a whole machine word at
+    ///   once, which accepts some signs, such as `+026-01-31`.
     pub const fn matches(self, text: &[u8]) -> bool {
         match self {
             Self::DateTime => {
@@ -233,7 +232,7 @@ const HOURS: u8 = 1 << 4;
 const MINUTES: u8 = 1 << 5;
 const SECONDS: u8 = 1 << 6;
 
-/// Matches `PnYnMnD`, `PTnHnMnS`, both, or `PnW`; a unit between two others must not be missing.
+/// Matches `PnYnMnD`, `PTnHnMnS`, both, or `PnW`; in each of the two parts, a unit between two others must not be missing.
 const fn is_duration(text: &[u8]) -> bool {
     let end = text.len();
     if end < 3 || text[0] != b'P' {

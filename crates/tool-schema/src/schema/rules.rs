@@ -50,7 +50,7 @@ const fn is_plain(schema: &Schema) -> bool {
     )
 }
 
-/// Checks the type of a field against the rules that apply to every provider. The field's derive calls it.
+/// Checks the type of a field against the rules that apply to every provider. The derive of the type that contains the field calls it.
 ///
 /// The walk stops at types that their own derive has checked. Types that are only serialized (`input` is false) are not checked.
 #[track_caller]

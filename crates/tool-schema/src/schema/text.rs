@@ -219,7 +219,7 @@ impl<'a> Out<'a> {
         self.len
     }
 
-    /// Returns the number of bytes and of runs written, or `None` if the buffers were too small.
+    /// Returns the number of bytes and of runs written, or `None` if there is no buffer or a buffer was too small.
     pub(super) const fn written(&self) -> Option<(usize, usize)> {
         if self.counting || self.overflow {
             None

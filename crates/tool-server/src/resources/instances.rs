@@ -245,7 +245,7 @@ async fn list_instance_tools(
 
 /// Enables a tool for an instance.
 ///
-/// Every process that uses the store applies it within a second. The instance is added if it does not exist.
+/// Every process that uses the store applies the change within a second. The instance is added if it does not exist.
 #[utoipa::path(put, path = "/v1/instances/{instance}/tools/{tool}", tag = "instances",
     params(("instance" = String, Path, description = "The name of the instance; `@workspace` for the only instance of a workspace"),
         ("tool" = String, Path, description = "The name of the tool, or `agent:` and the name of an agent")),

@@ -78,7 +78,8 @@ fn respond(changed: &Changed) -> String {
 /// Erases the contents of a conversation.
 ///
 /// Its messages, events, plans, notes, room and variables are removed, and so are the memories that were last stored in it. Results, arguments and
-/// reasons are blanked. Keys, states and times stay, so that no effect happens twice.
+/// reasons are blanked. Keys, states and times stay, so that no effect happens twice. An active run is cancelled, and open approvals are withdrawn.
+/// Audit rows and stored long outputs are kept, because they belong to users.
 #[utoipa::path(post, path = "/v1/threads/{conversation}/erase", tag = "maintenance",
     params(("conversation" = String, Path, description = "The conversation"),
         ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
@@ -104,7 +105,7 @@ async fn erase_thread(
     Ok(answer(admin.change(&caller, key, wanted, respond).await?))
 }
 
-/// Erases the contents of a user in the workspace, except messages: erase each conversation of the user as well.
+/// Erases the contents of a user in the workspace, except the messages of conversations: erase each conversation of the user as well.
 ///
 /// The audit row of the erasure keeps the name of the user.
 #[utoipa::path(post, path = "/v1/users/{user}/erase", tag = "maintenance",
@@ -143,13 +144,14 @@ struct Days {
     /// Approvals that are closed, counted from their request.
     #[schema(minimum = 1)]
     approvals: Option<u32>,
-    /// Effects that have succeeded or failed, counted from their end.
+    /// Effects that have succeeded or failed, counted from their end. An effect is kept longer while messages of its conversation or an approval of
+    /// its call exist.
     #[schema(minimum = 1)]
     effects: Option<u32>,
-    /// Messages of threads without a new message for this time.
+    /// Messages of threads without a new message for this time. The events, plans, notes and room of such a thread are removed as well.
     #[schema(minimum = 1)]
     threads: Option<u32>,
-    /// Runs that have ended, counted from their end.
+    /// Runs that have ended, counted from their end, and runs of scheduled tasks.
     #[schema(minimum = 1)]
     runs: Option<u32>,
     /// Budgets without an open reservation, counted from their last change.
@@ -210,7 +212,7 @@ struct PurgeReport {
     budgets: u64,
     /// Expired shared limits that were removed.
     limits: u64,
-    /// Runs of scheduled tasks.
+    /// Runs of scheduled tasks that were removed.
     task_runs: u64,
     /// Messages that belong to no workspace.
     unassigned: u64,

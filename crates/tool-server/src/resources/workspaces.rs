@@ -241,7 +241,7 @@ struct NewRole {
     role: MemberRole,
 }
 
-/// Adds a member to the workspace, or changes the role of one.
+/// Adds a member to the workspace, or changes the role of an existing member.
 #[utoipa::path(put, path = "/v1/members/{user}", tag = "members",
     params(("user" = String, Path, description = "The user"),
         ("If-Match" = Option<String>, Header, description = "The `ETag` of the member that was read")),

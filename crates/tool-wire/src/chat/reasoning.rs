@@ -5,10 +5,10 @@ use serde_json::value::RawValue;
 
 use super::super::json::{Node, Object, json};
 
-/// The reasoning of a message, as its server wrote it. The API of OpenAI has no field for it.
+/// The reasoning of a message, as its server wrote it. The Chat Completions API of OpenAI has no field for it.
 ///
 /// DeepSeek and Kimi write `reasoning_content` and refuse a later request without it if the message calls tools. OpenRouter writes `reasoning` and
-/// `reasoning_details`, whose signatures must be in every later request. vLLM and Ollama write `reasoning`.
+/// `reasoning_details`; every later request must contain the signatures of the details. vLLM and Ollama write `reasoning`.
 #[derive(Debug, Default)]
 pub(super) struct Thought {
     /// The text of `reasoning_content`; empty if the server wrote an empty text.

@@ -146,7 +146,7 @@ fn no_text_has_base64(provider: Provider, messages: &[Value]) {
     }
 }
 
-// G3: one image, in the form that each provider documents for tool results
+// One image, in the form that each provider documents for tool results.
 #[tokio::test]
 async fn image_is_sent_to_every_provider() {
     let url = format!("data:image/png;base64,{PNG}");
@@ -198,7 +198,7 @@ async fn image_is_sent_to_every_provider() {
     }
 }
 
-// G3: every kind of file is shown, follows in a user's message, is sent as text, or is named in a line of text
+// Every kind of file is shown, follows in a user's message, is sent as text, or is named in a line of text.
 #[tokio::test]
 async fn every_kind_of_file_is_sent_or_named() {
     for (provider, expected) in [
@@ -230,7 +230,7 @@ async fn every_kind_of_file_is_sent_or_named() {
     }
 }
 
-// G3: Gemini accepts audio and GIFs only in a user's message
+// Gemini accepts audio and GIFs only in a user's message.
 #[tokio::test]
 async fn files_gemini_refuses_in_results_follow_in_a_user_message() {
     let (written, _) = results(Provider::Gemini, "all_kinds").await;
@@ -253,7 +253,7 @@ async fn files_gemini_refuses_in_results_follow_in_a_user_message() {
     );
 }
 
-// G3: a struct with an image is sent as two parts: a text that names the image, and the image
+// A struct with an image is sent as two parts: a text that names the image, and the image.
 #[tokio::test]
 async fn a_struct_with_an_image_is_a_text_and_the_image() {
     for provider in Provider::ALL {
@@ -273,7 +273,7 @@ async fn a_struct_with_an_image_is_a_text_and_the_image() {
     }
 }
 
-// G3: an address is sent as an address to providers that fetch it, and as text to the other providers
+// An address is sent as an address to providers that fetch it, and as text to the other providers.
 #[tokio::test]
 async fn file_address_is_sent_or_described() {
     for provider in Provider::ALL {
@@ -288,7 +288,7 @@ async fn file_address_is_sent_or_described() {
     }
 }
 
-// G3: an image of a type that a provider does not accept is left out; an SVG is sent as text
+// An image of a type that a provider does not accept is left out; an SVG is sent as text.
 #[tokio::test]
 async fn unsupported_image_is_omitted_and_svg_is_sent_as_text() {
     for provider in Provider::ALL {
@@ -308,7 +308,7 @@ async fn unsupported_image_is_omitted_and_svg_is_sent_as_text() {
     }
 }
 
-// G3: an image that is too large for a provider is left out, because the thread could never be sent again
+// An image that is too large for a provider is left out, because the thread could never be sent again.
 #[tokio::test]
 async fn image_too_large_for_a_provider_is_omitted() {
     for provider in Provider::ALL {
@@ -323,7 +323,7 @@ async fn image_too_large_for_a_provider_is_omitted() {
     );
 }
 
-// G3, A14: every later request of a thread contains the thread's images, from results and from users
+// Every later request of a thread contains the thread's images, from results and from users.
 #[tokio::test]
 async fn a_replayed_thread_shows_its_files_again() {
     let store = MemoryStore::default();
@@ -367,7 +367,7 @@ async fn a_replayed_thread_shows_its_files_again() {
     }
 }
 
-// G3: an interface gets a part of the type `file`, from the call and from the thread
+// An interface gets a part of the type `file`, from the call and from the thread.
 #[tokio::test]
 async fn an_interface_gets_the_file() {
     let call = ToolCall::new("c-0", "draw", "{}");

@@ -44,7 +44,7 @@ fn sent(provider: Provider, thread: &[Message]) -> (Value, Vec<String>) {
     )
 }
 
-// A14: text, image and file, as base64 and by address, in the form that each provider documents
+// Text, image and file, as base64 and by address, in the form that each provider documents.
 #[tokio::test]
 async fn user_files_are_sent_in_the_form_of_each_provider() {
     let store = MemoryStore::default();
@@ -125,7 +125,7 @@ async fn user_files_are_sent_in_the_form_of_each_provider() {
     assert_eq!(left_out, ["image/jpeg"]);
 }
 
-// A14: nothing is dropped silently: the model reads a line in place of a file, and `left_out` lists the file for the host
+// Nothing is dropped silently: the model reads a line in place of a file, and `left_out` lists the file for the host.
 #[test]
 fn unsupported_file_is_omitted_and_named() {
     let message = UserMessage::from([
@@ -157,7 +157,7 @@ fn unsupported_file_is_omitted_and_named() {
     }
 }
 
-// A14: earlier versions can still read the store: a message with a single text is a JSON string; old messages are still read
+// Earlier versions can still read the store: a message with a single text is a JSON string; old messages are still read.
 #[tokio::test]
 async fn a_text_is_stored_as_a_json_string_and_parts_as_an_object() {
     let store = MemoryStore::default();
@@ -196,7 +196,7 @@ async fn a_text_is_stored_as_a_json_string_and_parts_as_an_object() {
     }
 }
 
-// A14: a part that every provider refuses is not stored, and the error states the fix
+// A part that every provider refuses is not stored, and the error states the fix.
 #[tokio::test]
 async fn invalid_part_is_refused_with_a_fix() {
     let store = MemoryStore::default();
@@ -272,7 +272,7 @@ fn drawn(_: &Vec<u8>) -> ModelOutput {
     ModelOutput::parts([Part::base64("application/pdf", PDF)])
 }
 
-// A14: documents get distinct names and accompanying text, because Bedrock refuses duplicate names in a request and a document without text
+// Documents get distinct names and accompanying text, because Bedrock refuses duplicate names in a request and a document without text.
 #[tokio::test]
 async fn documents_of_a_request_have_different_names() {
     let store = MemoryStore::default();
@@ -308,7 +308,7 @@ async fn documents_of_a_request_have_different_names() {
     }
 }
 
-// A14: the parts of two conversations are separate
+// The parts of two conversations are separate.
 #[tokio::test]
 async fn files_of_two_conversations_are_separate() {
     let store = MemoryStore::default();
@@ -328,7 +328,7 @@ async fn files_of_two_conversations_are_separate() {
     }
 }
 
-// A14: the error about an invalid message in a thread names the message
+// The error about an invalid message in a thread names the message.
 #[tokio::test]
 async fn a_stored_message_that_cannot_be_read_is_named() {
     let store = MemoryStore::default();

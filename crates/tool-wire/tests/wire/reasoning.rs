@@ -180,7 +180,7 @@ fn pieces(news: &[Delta]) -> String {
     news.iter().filter_map(thought).collect()
 }
 
-// A14: the reasoning text of each provider is read from complete and from streamed replies, separately from the reply's text
+// The reasoning text of each provider is read from complete and from streamed replies, separately from the reply's text.
 #[test]
 fn reasoning_is_read_from_every_provider_whole_and_streamed() {
     for provider in Provider::ALL {
@@ -203,7 +203,7 @@ fn reasoning_is_read_from_every_provider_whole_and_streamed() {
     }
 }
 
-// A14: a reply that is cut off during the reasoning contains the reasoning that has arrived
+// A reply that is cut off during the reasoning contains the reasoning that has arrived.
 #[test]
 fn reasoning_of_a_truncated_reply_is_kept() {
     for provider in Provider::ALL {
@@ -225,7 +225,7 @@ fn reasoning_of_a_truncated_reply_is_kept() {
     }
 }
 
-// A14: servers that are compatible with Chat Completions use two names for the key, and some servers use both
+// Servers that are compatible with Chat Completions use two names for the key, and some servers use both.
 #[test]
 fn reasoning_is_read_from_both_keys_of_chat_completions() {
     let read = |message: Value| -> Result<String, WireError> {
@@ -403,7 +403,7 @@ fn chat_message_without_reasoning_has_no_opaque_part() {
     }
 }
 
-// A14: models with open weights return the reasoning itself, other models return a summary
+// Models with open weights return the reasoning itself, other models return a summary.
 #[test]
 fn reasoning_text_of_responses_is_read() {
     let item = json!({"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": FIRST}]});
@@ -442,7 +442,7 @@ async fn stored(store: &MemoryStore, conversation: &str) -> Vec<Message> {
     ThreadStore::read(store, &thread, None).await.unwrap()
 }
 
-// A14: a thread of parts, system message, result and reasoning is replayed on every provider; reasoning is sent only to the provider that wrote it
+// A thread of parts, system message, result and reasoning is replayed on every provider; reasoning is sent only to the provider that wrote it.
 #[tokio::test]
 async fn reasoning_is_sent_back_to_its_provider_only() {
     let store = MemoryStore::default();
@@ -496,7 +496,7 @@ fn values(chunks: &[Chunk]) -> Vec<Value> {
     chunks.iter().map(value).collect()
 }
 
-// A14: an interface shows reasoning in its own parts and only once, streamed or complete
+// An interface shows reasoning in its own parts and only once, streamed or complete.
 #[test]
 fn an_interface_shows_reasoning_before_the_text() {
     for provider in Provider::ALL {
@@ -567,7 +567,7 @@ fn an_interface_shows_reasoning_before_the_text() {
     }
 }
 
-// A14: reasoning between two texts becomes a part between these texts, without the empty line that separates blocks in the message
+// Reasoning between two texts becomes a part between these texts, without the empty line that separates blocks in the message.
 #[test]
 fn an_interface_shows_reasoning_between_texts_in_its_place() {
     let mut ui = Writer::new(&toolset![]);

@@ -58,7 +58,7 @@ async fn drive(
     (outcome, requests)
 }
 
-// A7: a reply that the length limit cut off is not treated as a complete reply
+// A reply that the length limit cut off is not treated as a complete reply.
 #[tokio::test]
 async fn length_limit_and_content_filter_are_outcomes() {
     for provider in Provider::ALL {
@@ -117,7 +117,7 @@ async fn length_limit_and_content_filter_are_outcomes() {
     }
 }
 
-// A7: a refusal of the model is reported as filtered
+// A refusal of the model is reported as filtered.
 #[test]
 fn refusal_of_the_model_is_reported_as_filtered() {
     let chat =
@@ -130,7 +130,7 @@ fn refusal_of_the_model_is_reported_as_filtered() {
     }
 }
 
-// A7: `pause_turn` does not end a run
+// `pause_turn` does not end a run.
 #[tokio::test]
 async fn paused_turn_continues_automatically() {
     let paused = || {
@@ -160,7 +160,7 @@ async fn paused_turn_continues_automatically() {
     assert_eq!(requests.len(), 11);
 }
 
-// A7: streamed and complete replies have the same reason and the same tokens
+// Streamed and complete replies have the same reason and the same tokens.
 #[test]
 fn streamed_reply_has_the_stop_reason_and_usage_of_the_whole_reply() {
     for provider in Provider::ALL {
@@ -181,7 +181,7 @@ fn streamed_reply_has_the_stop_reason_and_usage_of_the_whole_reply() {
     }
 }
 
-// A7: messages that version 0.1 stored are read; they have no stop reason
+// Messages that version 0.1 stored are read; they have no stop reason.
 #[test]
 fn messages_of_older_versions_are_read() {
     let message: ModelMessage = serde_json::from_str(r#"{"text":"Rain."}"#).unwrap();

@@ -70,7 +70,7 @@ async fn conversation(store: &MemoryStore, name: &str) {
     turns.say("Well?", &cx).await.unwrap();
 }
 
-// A14: a system message is among the messages or in the provider's own field, in order
+// A system message is among the messages or in the provider's own field, in order.
 #[tokio::test]
 async fn system_messages_are_placed_as_each_provider_expects() {
     let store = MemoryStore::default();
@@ -111,7 +111,7 @@ async fn system_messages_are_placed_as_each_provider_expects() {
     }
 }
 
-// A14: a request without a system message does not contain the field for system messages
+// A request without a system message does not contain the field for system messages.
 #[tokio::test]
 async fn thread_without_system_message_sends_no_system_field() {
     let store = MemoryStore::default();
@@ -131,7 +131,7 @@ async fn thread_without_system_message_sends_no_system_field() {
     }
 }
 
-// A14: a text that a provider refuses is not stored
+// A text that a provider refuses is not stored.
 #[tokio::test]
 async fn an_empty_system_message_is_refused() {
     let store = MemoryStore::default();
@@ -178,7 +178,7 @@ impl Model for Counting {
     }
 }
 
-// A14: a system message does not begin a run; a system message that is stored while the model writes comes after the model's message
+// A system message does not begin a run; a system message that is stored while the model writes comes after the model's message.
 #[tokio::test]
 async fn system_message_starts_no_run_and_joins_the_next_request() {
     let store = MemoryStore::default();

@@ -616,7 +616,7 @@ fn invalid_interface_messages_are_reported_with_position() {
     }
 }
 
-// A14: a user's message from an interface, with its files, is stored in the thread and sent to every provider
+// A user's message from an interface, with its files, is stored in the thread and sent to every provider.
 #[tokio::test]
 async fn interface_message_with_files_is_sent_to_every_provider() {
     let body = json!({"id": "chat", "trigger": "submit-message", "messages": [
@@ -662,7 +662,7 @@ async fn interface_message_with_files_is_sent_to_every_provider() {
     );
 }
 
-// A14: the error about an unreadable message names the place
+// The error about an unreadable message names the place.
 #[test]
 fn unreadable_interface_message_is_reported_with_position() {
     for (message, error) in [
@@ -688,7 +688,7 @@ fn unreadable_interface_message_is_reported_with_position() {
     }
 }
 
-// A14: the results of client tools are read from the last step, without progress and without tools of the provider.
+// The results of client tools are read from the last step, without progress and without tools of the provider.
 #[test]
 fn client_results_are_read_from_the_last_step() {
     let part = |call: &str, state: &str| json!({"type": "tool-ask", "toolCallId": call, "state": state, "output": {"n": 1}, "errorText": "closed"});

@@ -12,7 +12,7 @@ fn why(schema: &Value) -> String {
     Checked::compile(schema).unwrap_err().to_string()
 }
 
-// H1: references to files or addresses are refused, and nothing is fetched.
+// References to files or addresses are refused, and nothing is fetched.
 #[test]
 fn references_outside_the_schema_are_refused() {
     for to in [
@@ -44,7 +44,7 @@ fn references_outside_the_schema_are_refused() {
     assert!(why(&json!({"$schema": "https://example.com/own"})).contains("[schema]"));
 }
 
-// H1: each reason is the message of its rule.
+// Each reason is the message of its rule.
 #[test]
 fn each_refusal_has_the_message_of_its_rule() {
     let long = json!({"description": "x".repeat(MOST_BYTES)});
@@ -102,7 +102,7 @@ fn each_refusal_has_the_message_of_its_rule() {
     }
 }
 
-// H1: a schema that is too deep, too large or infinite is refused with its reason.
+// A schema that is too deep, too large or infinite is refused with its reason.
 #[test]
 fn schemas_beyond_the_limits_are_refused() {
     let nested = |depth: usize| (0..depth).fold(json!({}), |inner, _| json!({"items": inner}));

@@ -97,7 +97,7 @@ fn malformed_message_has_an_error_code_and_its_id() {
     );
 }
 
-// H9: the error for a duplicate key names the key. An earlier version reported the error for batches instead.
+// The error for a duplicate key names the key. An earlier version reported the error for batches instead.
 #[test]
 fn duplicate_key_is_named() {
     let text = |message: &str| {

@@ -23,7 +23,7 @@ fn response(status: u16, header: &str, body: impl Into<Vec<u8>>) -> Reply {
     Reply::Response(status, header.to_owned(), body.into())
 }
 
-// H8: if the endpoint is down, slow, or returns a huge or malformed response, no token is accepted and the cached keys do not change.
+// If the endpoint is down, slow, or returns a huge or malformed response, no token is accepted and the cached keys do not change.
 #[tokio::test]
 async fn bad_key_responses_admit_no_token_and_change_no_keys() {
     let elsewhere = Issuer::of(&[&RSA]).await;
@@ -145,7 +145,7 @@ async fn unreachable_key_endpoint_admits_no_token() {
     );
 }
 
-// H8: keys are fetched over HTTPS only if the certificate is valid for the host.
+// Keys are fetched over HTTPS only if the certificate is valid for the host.
 #[tokio::test]
 async fn certificates_of_the_endpoint_are_verified() {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();

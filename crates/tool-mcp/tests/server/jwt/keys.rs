@@ -13,7 +13,7 @@ use crate::support::until;
 
 const UNKNOWN: &str = "no key of the issuer matches the token";
 
-// H8: tokens of the old and the new key are accepted while keys rotate.
+// Tokens of the old and the new key are accepted while keys rotate.
 #[tokio::test]
 async fn tokens_of_old_and_new_keys_are_accepted_while_keys_rotate() {
     let setup = Setup::of(&[]).await;
@@ -33,7 +33,7 @@ async fn tokens_of_old_and_new_keys_are_accepted_while_keys_rotate() {
     assert_eq!(setup.status(&new).await, 200);
 }
 
-// H8: a key that was removed from the set is refused once it has expired.
+// A key that was removed from the set is refused once it has expired.
 #[tokio::test]
 async fn revoked_key_is_refused_after_its_cache_lifetime() {
     let setup = Setup::of(&[]).await;
@@ -81,7 +81,7 @@ async fn two_keys_with_the_same_kid_are_refused() {
     assert_eq!(setup.status(&p256.token(&claims())).await, 200);
 }
 
-// H8: many requests with unknown keys cause one fetch in 30 seconds.
+// Many requests with unknown keys cause one fetch in 30 seconds.
 #[tokio::test]
 async fn unknown_keys_are_fetched_once_in_thirty_seconds() {
     let setup = Setup::of(&[]).await;
@@ -142,7 +142,7 @@ async fn disconnected_client_does_not_cancel_the_key_fetch() {
     assert_eq!(setup.issuer.fetches(), 1);
 }
 
-// H8: keys stay valid until they expire while the endpoint is down.
+// Keys stay valid until they expire while the endpoint is down.
 #[tokio::test]
 async fn keys_keep_their_lifetime_while_the_endpoint_is_down() {
     let setup = Setup::of(&[]).await;

@@ -10,7 +10,7 @@ use tool_mcp::{HttpJwks, JwtAlgorithm, JwtConfigError, JwtVerifier};
 use super::signer::{OTHER_RSA, RSA, Signer, hmac_token, unsigned};
 use super::{ISSUER, RESOURCE, Setup, claims, now, with, without};
 
-// H8: tokens of every allowed algorithm are accepted.
+// Tokens of every allowed algorithm are accepted.
 #[tokio::test]
 async fn tokens_of_every_allowed_algorithm_are_accepted() {
     let (p256, p384, ed) = (Signer::p256("p256"), Signer::p384("p384"), Signer::ed("ed"));
@@ -32,7 +32,7 @@ async fn tokens_of_every_allowed_algorithm_are_accepted() {
     }
 }
 
-// H8: the public key of RS256 is never used as an HMAC secret of HS256.
+// The public key of RS256 is never used as an HMAC secret of HS256.
 #[tokio::test]
 async fn public_key_is_never_an_hmac_secret() {
     let setup = Setup::of(&[&RSA]).await;
@@ -98,7 +98,7 @@ async fn public_key_is_never_an_hmac_secret() {
         .await;
 }
 
-// H8: a token whose `alg` is `none` is refused in every spelling.
+// A token whose `alg` is `none` is refused in every spelling.
 #[tokio::test]
 async fn alg_none_is_refused_in_every_spelling() {
     let setup = Setup::of(&[&RSA]).await;
@@ -143,7 +143,7 @@ async fn alg_none_is_refused_in_every_spelling() {
     assert_eq!(setup.issuer.fetches(), 0, "no token caused a fetch");
 }
 
-// H8: `kid` is only compared with the issuer's keys, even if it is a path, SQL, a URL, very long, missing or duplicated.
+// `kid` is only compared with the issuer's keys, even if it is a path, SQL, a URL, very long, missing or duplicated.
 #[tokio::test]
 async fn kid_is_only_compared_with_the_keys_of_the_issuer() {
     let attacker = Signer::rsa("rsa-1");
@@ -256,7 +256,7 @@ async fn token_without_kid_needs_exactly_one_matching_key() {
         .await;
 }
 
-// H8: keys with a different `use` or `alg` do not verify tokens.
+// Keys with a different `use` or `alg` do not verify tokens.
 #[tokio::test]
 async fn keys_that_are_not_for_signatures_are_refused() {
     let p256 = Signer::p256("p256");
@@ -337,7 +337,7 @@ async fn algorithm_that_the_host_does_not_allow_is_refused() {
         .await;
 }
 
-// H8: a key with a modulus of 1024 bits is refused, because it can be factored.
+// A key with a modulus of 1024 bits is refused, because it can be factored.
 #[tokio::test]
 async fn key_with_a_short_modulus_is_refused() {
     // Created with `openssl genrsa 1024` and `openssl dgst -sha256 -sign`; the token is valid until the year 2200.
@@ -355,7 +355,7 @@ async fn key_with_a_short_modulus_is_refused() {
     }
 }
 
-// H8: the leeway applies to clock skew in both directions.
+// The leeway applies to clock skew in both directions.
 #[tokio::test]
 async fn clocks_may_differ_by_the_leeway() {
     let setup = Setup::with(&[&RSA], |verifier| verifier.leeway(Duration::from_mins(1))).await;
@@ -439,7 +439,7 @@ async fn missing_and_malformed_times_are_refused() {
         .await;
 }
 
-// H8: a token for a different audience is refused, as a text and as a list.
+// A token for a different audience is refused, as a text and as a list.
 #[tokio::test]
 async fn token_for_a_different_resource_is_refused() {
     let setup = Setup::of(&[&RSA]).await;
@@ -487,7 +487,7 @@ async fn token_for_a_different_resource_is_refused() {
     }
 }
 
-// H8: a token of a different issuer is refused.
+// A token of a different issuer is refused.
 #[tokio::test]
 async fn token_of_a_different_issuer_is_refused() {
     let setup = Setup::of(&[&RSA]).await;
@@ -633,7 +633,7 @@ async fn changed_token_parts_are_refused() {
         .await;
 }
 
-// H8: tokens of more than 16 KiB are refused before they are parsed.
+// Tokens of more than 16 KiB are refused before they are parsed.
 #[tokio::test]
 async fn very_long_tokens_are_refused_before_they_are_parsed() {
     let setup = Setup::of(&[&RSA]).await;
@@ -651,7 +651,7 @@ async fn very_long_tokens_are_refused_before_they_are_parsed() {
     assert_eq!(setup.status(&large).await, 200, "{}", large.len());
 }
 
-// H8: scopes are passed to the host's rules, which decide which tools are visible.
+// Scopes are passed to the host's rules, which decide which tools are visible.
 #[tokio::test]
 async fn scopes_are_passed_to_the_host_and_its_rules() {
     let setup = Setup::of(&[&RSA]).await;

@@ -20,7 +20,7 @@ pub enum Doc {
     Boolean(bool),
     /// A number, as `serde_json` parses it.
     Number(Number),
-    /// A string, without escapes.
+    /// A string, with its escapes decoded.
     String(String),
     /// An array of values, in order.
     Array(Vec<Doc>),

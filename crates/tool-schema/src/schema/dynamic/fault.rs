@@ -14,8 +14,8 @@ pub struct SchemaFault {
     pub pointer: String,
     /// The problem, and what to write instead.
     pub text: String,
-    /// The targets that reject the schema because of the fault: all targets if the schema cannot be read into the tree, and none for a constraint
-    /// that only the description states.
+    /// The targets that reject the schema because of the fault: all targets if the schema cannot be read into the tree, and none for a note of
+    /// [`DynSchema::notes`](super::DynSchema::notes).
     pub targets: Targets,
 }
 

@@ -53,7 +53,7 @@ pub(super) enum Owned {
 pub(super) struct Property {
     pub(super) name: String,
     pub(super) description: String,
-    /// An `Optional` node if the property may be absent or null.
+    /// An `Optional` node if the property may be null, or may be absent and has no default.
     pub(super) node: Node,
     pub(super) default: Option<Doc>,
     pub(super) absence: Absence,

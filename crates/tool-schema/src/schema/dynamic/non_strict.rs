@@ -233,7 +233,7 @@ impl Adapter {
         }
     }
 
-    /// Rewrites keywords of earlier drafts, because Anthropic accepts only draft 2020-12.
+    /// Rewrites or removes keywords of earlier drafts and of OpenAPI, because Anthropic accepts only draft 2020-12.
     fn newest_draft(&mut self, entries: &mut Vec<(String, Doc)>) {
         self.tuple(entries);
         for (exclusive, bound) in [
@@ -262,7 +262,7 @@ impl Adapter {
         }
     }
 
-    /// Rewrites a tuple of earlier drafts: a list in `items` becomes `prefixItems`.
+    /// Rewrites a tuple of earlier drafts: a list in `items` becomes `prefixItems`, and `additionalItems` becomes `items`.
     fn tuple(&mut self, entries: &mut [(String, Doc)]) {
         let Some(at) = entries
             .iter()

@@ -1,7 +1,8 @@
 //! Reader from JSON Schema to the schema tree.
 //!
 //! A constraint that the tree cannot express is a fault. A constraint that it can express only loosely (a format without a validator, a property
-//! count) is written into the description and becomes a note: only the server that sent the schema checks it, not the guard.
+//! count) is written into the description and becomes a note: only the server that sent the schema checks it, not the guard. An object that the
+//! reader closes, and branches that it merges, become notes as well.
 
 mod choice;
 mod merge;
@@ -17,7 +18,7 @@ use super::fault::{SchemaFault, Targets};
 use super::judge::{DEEPEST, push_steps};
 use super::node::{Node, Owned};
 
-/// A schema that was read, with the constraints that only its description states.
+/// A schema that was read, with the differences from the original: see [`super::DynSchema::notes`].
 pub(super) struct Read {
     pub(super) node: Node,
     pub(super) notes: Vec<SchemaFault>,
@@ -86,7 +87,7 @@ struct Reader<'a> {
     fuel: merge::Fuel,
 }
 
-/// Keywords that do not restrict values, or that the surrounding node has already handled.
+/// Keywords that do not restrict values, or that the reader handles in another place.
 const QUIET: &[&str] = &[
     "title",
     "description",
@@ -143,7 +144,7 @@ impl Reader<'_> {
     fn node(&mut self, doc: &Doc, root: bool) -> Node {
         self.nodes += 1;
         if self.nodes > MOST_NODES || self.depth > DEEPEST {
-            // Only the first node beyond the limit is reported; later nodes are skipped.
+            // Every node that is too deep is reported, but of the nodes beyond the maximum number only the first. Later nodes are skipped.
             if self.nodes <= MOST_NODES + 1 || self.depth > DEEPEST {
                 self.nodes = self.nodes.max(MOST_NODES + 1);
                 return self.fault(&Rule::JSON_TOO_LARGE, &[&MOST_NODES, &DEEPEST]);

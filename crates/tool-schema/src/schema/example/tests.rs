@@ -404,7 +404,7 @@ fn example_results_follow_serdes_output() {
         ("note", Json::Null),
         ("limit", Json::Null),
     ]);
-    // E7: a key of the wrong direction is reported once, not as an unknown and as a missing key.
+    // A key of the wrong direction is reported once, not as an unknown and as a missing key.
     let faults = value_faults(FILTER, &input_only, "v", true);
     assert_eq!(faults.len(), 2, "{faults:?}");
     const DURATION: Json = Json::Object(&[("secs", number(1)), ("nanos", number(0))]);

@@ -1,4 +1,4 @@
-//! The text of a definition around the schema: written at compile time for the schema tree, and at run time for a schema text.
+//! The text of a definition around a schema text, written at run time. The parent module writes the definition of a schema tree.
 
 use std::fmt::Write as _;
 
@@ -56,7 +56,7 @@ pub struct Heading<'a> {
 }
 
 /// Writes the definition of a tool whose schema is a text, with the fields that the constants of `#[tool]` have, except the examples. In MCP, the
-/// title comes after the description.
+/// title comes after the description, not before it.
 pub fn definition_around(dialect: Dialect, heading: &Heading<'_>, schema: &str) -> String {
     let Heading {
         name,

@@ -501,7 +501,7 @@ fn integer_enums_name_their_values() {
     );
 }
 
-// G9: a sentence that describes both a field and its type is written once
+// A sentence that describes both a field and its type is written once.
 #[test]
 fn a_field_documented_like_its_type_is_documented_once() {
     const NAMED: &Schema = &Schema::new(Kind::Object(&[Field::new("a", Text::EMPTY, STRING)]))

@@ -1,7 +1,7 @@
 //! Parser from a pattern to a tree: one loop with a stack of the open groups.
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "every number that is cast to u8 or u16 is checked against a limit that fits"
+    reason = "every number that is cast to u8 or u16 is checked against a limit in the range of that type"
 )]
 
 use super::PatternError::{self, Lookaround, Syntax, TooLarge};
@@ -35,7 +35,7 @@ pub(super) enum Kind {
     Sequence,
 }
 
-/// A node of the tree. Children are linked from the last to the first, which is the order in which they are written.
+/// A node of the tree. Children are linked from the last to the first, because the steps of a pattern are created in this order.
 #[derive(Clone, Copy)]
 pub(super) struct Node {
     pub(super) kind: Kind,
@@ -340,7 +340,7 @@ impl<'a> Parser<'a> {
         Ok(counts)
     }
 
-    /// Parses decimal digits. Numbers that exceed every limit are all returned as the same number above all limits.
+    /// Parses decimal digits. A number of 10,000 or more is returned as `HUGE`, which exceeds every limit.
     const fn number(&mut self) -> Option<u16> {
         const HUGE: u16 = 10_000;
         let first = self.at;

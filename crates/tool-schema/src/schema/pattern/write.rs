@@ -4,7 +4,7 @@
 //! writes its node again.
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "every number that is cast to u8 or u16 is checked against a limit that fits"
+    reason = "every number that is cast to u8 or u16 is checked against a limit in the range of that type"
 )]
 
 use super::PatternError::{self, TooLarge};

@@ -32,7 +32,7 @@ struct Shape<'a> {
 /// The schema of an untagged variant without content.
 const NULL_SCHEMA: &Schema = &Schema::new(Kind::Null);
 
-/// Returns whether no value matches both schemas.
+/// Returns whether it is certain that no value matches both schemas.
 pub(super) const fn disjoint(left: &Schema, right: &Schema) -> bool {
     apart(Part::Whole(left), Part::Whole(right))
 }

@@ -247,7 +247,7 @@ mod tests {
         contradiction(Own::SCHEMA, Stated::SCHEMA, &Constraints::NONE).is_none()
     }
 
-    // E4, E7: for each of these pairs, serde rejects values that the stated schema accepts
+    // For each of these pairs, serde rejects values that the stated schema accepts.
     #[test]
     fn unreadable_stated_type_is_a_contradiction() {
         assert!(!agree::<u32, String>());

@@ -323,7 +323,7 @@ fn malformed_unions_are_refused() {
     );
 }
 
-// E6: each fault of a variant is reported by the check of that variant
+// Each fault of a variant is reported by the check of that variant.
 #[test]
 fn union_faults_are_reported_per_variant() {
     let told = |union: &'static Schema, at: usize| {

@@ -68,7 +68,7 @@ impl Walk<'_> {
         self.told = told;
     }
 
-    /// Reports a kind that no dialect accepts anywhere.
+    /// Reports a kind that the arguments of a tool must not contain.
     const fn refused(&mut self, path: &Path<'_>, kind: &Kind) {
         if self.told {
             return;

@@ -51,7 +51,7 @@ impl Run {
     pub(in crate::schema) const NONE: Self = Self { mask: 0, start: 0 };
 }
 
-/// Copies one dialect's text from a buffer that [`Out`](super::Out) filled to `into[at..]`. Returns the length of the text and
+/// Copies one dialect's text to `into[at..]`, from a buffer that [`Out`](super::Out) has filled. Returns the length of the text and
 /// the positions of `marks` within it.
 ///
 /// # Panics

@@ -99,7 +99,7 @@ impl Adapter {
         }
     }
 
-    /// Rewrites `const` and `enum`, which may list only strings and numbers.
+    /// Rewrites `const` as `enum`, and removes an `enum` that lists other values than numbers and non-empty strings.
     fn values(&mut self, entries: &mut Entries) {
         let listed = |value: &Doc| match value {
             Doc::String(text) => !text.is_empty(),

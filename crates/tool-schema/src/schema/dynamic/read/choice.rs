@@ -227,7 +227,7 @@ fn untag(mut variant: Node, tag: &str) -> Node {
     variant
 }
 
-/// Returns whether no value matches both nodes.
+/// Returns whether it is certain that no value matches both nodes.
 fn disjoint(a: &Node, b: &Node) -> bool {
     if a.classes() & b.classes() == 0 {
         return true;

@@ -265,7 +265,7 @@ fn fits(node: &Node, value: &Doc) -> bool {
             };
             entries.iter().all(known) && properties.iter().all(there)
         }
-        // Only the JSON type of the default is checked here. The guard checks the bounds and all further details.
+        // Only the JSON type of the default is checked, because the guard inserts a default without a check of its bounds or its format.
         (Owned::String | Owned::Format(_) | Owned::Number | Owned::Boolean, value) => {
             node.inner().classes() & class_of(value) != 0
         }

@@ -440,7 +440,7 @@ fn states(case: &Case, schema: &'static Schema, dialect: Dialect) -> Result<(), 
     Err(format!("{dialect:?} admits {}: {text}", case.breaks))
 }
 
-// E5: every dialect states each bound, such as both bounds of `u32`, the 1 of `NonZeroU32`, and the grammar of `Duration`, which rejects `P1Y`.
+// Every dialect states each bound, such as both bounds of `u32`, the 1 of `NonZeroU32`, and the grammar of `Duration`, which rejects `P1Y`.
 #[test]
 fn every_dialect_states_every_bound() {
     let mut lost = Vec::new();
