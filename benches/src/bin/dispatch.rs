@@ -38,8 +38,7 @@ fn main() {
             let made = |_| ToolCall::new("call_1", "search", text());
             measure(&runtime, calls, made, async |call| toolset.call(black_box(call), &context).await.model_text());
         }
-        // A task writes the audit rows in parallel to the calls. With `flushed`, the benchmark writes the audit rows
-        // between the calls instead.
+        // A background task writes the audit rows, as in a host. With `flushed`, the benchmark writes them between the calls instead.
         "tool-core-gate" | "tool-core-gate-flushed" => {
             let (toolset, context) = ours::gated(&many(tools), true);
             let buffer = toolset.gate().and_then(|gate| gate.audit().buffer()).expect("an audit").clone();

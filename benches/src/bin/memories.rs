@@ -80,8 +80,8 @@ fn sum(one: &[f32], other: &[f32], factor: f32) -> Vec<f32> {
     unit(one.iter().zip(other).map(|(one, other)| one + factor * other).collect())
 }
 
-/// The memories: memory `n` belongs to cluster `n % 2,000`. Its vector is the centre of the cluster plus noise that is 1.5 times as long, so the cosine of two
-/// memories of a cluster is about 0.31. A query is a memory plus noise of its own length, so its cosine to this memory is about 0.71.
+/// The memories: memory `n` belongs to cluster `n % 2,000`. Its vector is the centre of the cluster plus noise that is 1.5 times as long, so the
+/// cosine of two memories of a cluster is about 0.31. A query is a memory plus noise of the same length, so its cosine to this memory is about 0.71.
 struct Data {
     number: u64,
     dimensions: u64,

@@ -40,7 +40,7 @@ pub struct Sample {
     pub version: String,
     /// The id of a tool that runs the function.
     pub stored_tool: String,
-    /// An instance with an agent.
+    /// An instance with an agent and a skill.
     pub instance: String,
     /// A skill of the instance.
     pub skill: String,

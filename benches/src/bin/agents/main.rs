@@ -36,7 +36,7 @@ fn number(word: &str) -> usize {
     word.parse().expect("a number")
 }
 
-/// Creates a runtime with two threads, one for each core.
+/// Creates a runtime with two worker threads.
 fn two_threads() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
 }

@@ -32,7 +32,7 @@ pub(crate) fn report(count: usize) {
         let model = ScriptedModel::new([Script::calls([call]), Script::text("done")]);
         let agent = Agent::builder("buyer", model).tools(|_| toolset![buy]).build().expect("an agent");
         let runtime = AgentRuntime::builder(Turns::new(store), &gate).agent(AgentEntry::new(agent)).build().expect("a runtime");
-        // The first tenth of the conversations fills the caches of the store.
+        // Additional conversations fill the caches of the store before the measurement.
         let warm = count / 10;
         let (mut before, mut tasks) = (0, 0);
         let start = Instant::now();

@@ -17,7 +17,7 @@ pub(super) enum Step {
 pub(super) struct Site<'a> {
     pub(super) path: Vec<Step>,
     pub(super) shape: &'a Shape,
-    /// Whether the property is required. `None` for items of lists.
+    /// Whether the property is required, is optional or has a default. `None` for items of lists.
     pub(super) need: Option<&'a Need>,
     /// Whether the call has a value here.
     pub(super) present: bool,

@@ -20,7 +20,8 @@ async fn files(site: &Site, query: &str) -> Vec<String> {
         .collect()
 }
 
-// Documents are listed by file name and by the state of their index, page by page, even if documents are written between two pages.
+// Documents are listed in the order of their file names, page by page, even if documents are written between two pages. The state of the index is a
+// filter.
 pub(crate) async fn documents_are_listed_with_their_index(kind: StoreKind) {
     let site = Site::start(kind).await;
     for file in ["c.md", "a.md", "b.md"] {

@@ -61,7 +61,7 @@ async fn last_change(site: &Site) -> (String, String, String) {
 }
 
 // S1-32, S1-36: an operator enables and disables a tool of an instance. Each tool is listed with its state and source, and a process of the host
-// applies the change.
+// reads the change.
 pub(crate) async fn tool_is_enabled_and_disabled_by_hand_case(kind: StoreKind) {
     let site = start(kind).await;
     let path = "/v1/instances/support/tools/send_mail";

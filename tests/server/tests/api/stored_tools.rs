@@ -300,7 +300,7 @@ pub(crate) async fn update_with_an_old_etag_is_refused(kind: StoreKind) {
     }
 }
 
-// S3-32: a page with the largest number of tools is complete.
+// S3-32: the pages of the tools together contain every tool, also if the pages have the largest size.
 pub(crate) async fn pages_of_tools_are_complete(kind: StoreKind) {
     let site = Site::start(kind).await;
     let new = |n: usize| {
