@@ -1,8 +1,8 @@
 //! Two worker processes that answer the conversations of a queue.
 //!
-//! The program stores four questions, and starts itself twice as a worker. Each worker claims questions from the queue in the SQLite file and answers them.
-//! If a worker is killed, the other worker continues its conversation when the lease has expired. With the variable `ANTHROPIC_API_KEY`, a model answers;
-//! without it, a script does, and no network is needed.
+//! The program stores four questions, and starts itself twice as a worker. Each worker claims questions from the queue in the SQLite file and answers
+//! them. If a worker is killed, the other worker continues its conversation when the lease has expired. With the variable `ANTHROPIC_API_KEY`, a
+//! model answers; without it, a script does, and no network is needed.
 //!
 //! ```text
 //! cargo run --example workers

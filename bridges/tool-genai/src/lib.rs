@@ -38,8 +38,8 @@
 //! # }
 //! ```
 //!
-//! genai parses the arguments of a call before this crate reads them: only one entry of a duplicate key is kept, and a fraction with more digits than a
-//! double, or an integer beyond 64 bits, is rounded. Programs that must avoid this use `tool_wire`.
+//! genai parses the arguments of a call before this crate reads them: only one entry of a duplicate key is kept, and a fraction with more digits than
+//! a double, or an integer beyond 64 bits, is rounded. Programs that must avoid this use `tool_wire`.
 #![forbid(unsafe_code)]
 
 use genai::chat::{ChatMessage, ChatResponse, StopReason as GenaiStop, Tool, ToolResponse};

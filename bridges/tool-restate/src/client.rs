@@ -16,7 +16,8 @@ use crate::object::AgentThreadIngressClient;
 /// The number of rows that a sweep reads at once.
 const PAGE: u32 = 500;
 
-/// Calls the handlers of [`AgentThread`](crate::AgentThread) through the ingress of the server. It needs neither models nor tools. Clones share everything.
+/// Calls the handlers of [`AgentThread`](crate::AgentThread) through the ingress of the server. It needs neither models nor tools. Clones share
+/// everything.
 pub struct ThreadClient<E> {
     queue: AgentQueue,
     client: Client<E>,
@@ -31,8 +32,8 @@ impl<E: RequestExecutor> ThreadClient<E> {
         }
     }
 
-    /// Stores a message of the user in the conversation of the context, and asks the engine to drive the thread. If the engine cannot be reached, the message is
-    /// stored nevertheless, and the next [`sweep`](Self::sweep) starts the drive.
+    /// Stores a message of the user in the conversation of the context, and asks the engine to drive the thread. If the engine cannot be reached, the
+    /// message is stored nevertheless, and the next [`sweep`](Self::sweep) starts the drive.
     ///
     /// # Errors
     ///
@@ -78,8 +79,8 @@ impl<E: RequestExecutor> ThreadClient<E> {
     }
 
     /// Asks the engine to drive every thread that has been ready for longer than `grace`, because its `drive` was killed or its message did not reach
-    /// the engine. Threads of agents that the queue does not have are left out. Returns the number of threads that were sent to the engine. A thread that
-    /// is already driven is not affected.
+    /// the engine. Threads of agents that the queue does not have are left out. Returns the number of threads that were sent to the engine. A thread
+    /// that is already driven is not affected.
     ///
     /// # Errors
     ///

@@ -9,29 +9,32 @@
 //! | `answer` | shared | queues the thread again and sends `drive`, after an approval was answered or variables were supplied |
 //! | `cancel` | shared | cancels the thread in any state |
 //!
-//! A host stores messages and answers in the database, and [`ThreadClient`] calls the handlers. The engine gets no content: an invocation contains the key of a
-//! thread, and its journal contains the sequence numbers of messages.
+//! A host stores messages and answers in the database, and [`ThreadClient`] calls the handlers. The engine gets no content: an invocation contains
+//! the key of a thread, and its journal contains the sequence numbers of messages.
 //!
 //! # Steps
 //!
-//! `drive` claims the row of the thread in the queue ([`Worker::take`]) and makes each step in a separate closure: one request to the model, and the calls of its
-//! message. The closure first checks whether the step is stored, and returns when it is. If the engine or the process dies in between, the step is not repeated, but a
-//! request to the model that had not ended is made again. A call with an effect whose end is unknown is never repeated: its row in the ledger becomes ambiguous, and the
-//! thread waits until an operator settles it. Failures of tools and of models are values; a closure returns an error only if the database does not answer.
+//! `drive` claims the row of the thread in the queue ([`Worker::take`]) and makes each step in a separate closure: one request to the model, and the
+//! calls of its message. The closure first checks whether the step is stored, and returns when it is. If the engine or the process dies in between,
+//! the step is not repeated, but a request to the model that had not ended is made again. A call with an effect whose end is unknown is never
+//! repeated: its row in the ledger becomes ambiguous, and the thread waits until an operator settles it. Failures of tools and of models are values;
+//! a closure returns an error only if the database does not answer.
 //!
-//! A turn that waits ends its invocation, so no invocation lasts for days, and the answer starts an invocation on the newest deployment. A cancelled invocation does not
-//! stop a running closure; `cancel` stops the run in the database, which the closure checks before each step and with each renewal of its lease.
+//! A turn that waits ends its invocation, so no invocation lasts for days, and the answer starts an invocation on the newest deployment. A cancelled
+//! invocation does not stop a running closure; `cancel` stops the run in the database, which the closure checks before each step and with each
+//! renewal of its lease.
 //!
 //! # Limits
 //!
-//! Every retry policy has a maximum. `drive` is killed when its attempts are used up, so that it never blocks its thread, and [`ThreadClient::sweep`] sends it again. A
-//! thread whose driver dies too often ends with the cause [`CrashLimit`](tool_core::store::WorkCause::CrashLimit), as with workers.
+//! Every retry policy has a maximum. `drive` is killed when its attempts are used up, so that it never blocks its thread, and [`ThreadClient::sweep`]
+//! sends it again. A thread whose driver dies too often ends with the cause [`CrashLimit`](tool_core::store::WorkCause::CrashLimit), as with workers.
 //!
-//! The engine aborts an attempt that makes no step for twice the time of [`AgentThread::longest_step`]. That time has to be longer than the longest request and the
-//! longest call together.
+//! The engine aborts an attempt that makes no step for twice the time of [`AgentThread::longest_step`]. That time has to be longer than the longest
+//! request and the longest call together.
 //!
-//! No handler waits for the handler of another thread, and `drive` cannot be called from outside, so a tool cannot wait for its own thread or for a cycle of threads.
-//! Sub-agents run within the invocation of their parent; a sub-agent's thread has no row in the queue, so `drive` of its key does nothing.
+//! No handler waits for the handler of another thread, and `drive` cannot be called from outside, so a tool cannot wait for its own thread or for a
+//! cycle of threads. Sub-agents run within the invocation of their parent; a sub-agent's thread has no row in the queue, so `drive` of its key does
+//! nothing.
 //!
 //! # Example
 //!
@@ -65,8 +68,8 @@
 //!
 //! # When to use this
 //!
-//! The workers of [`tool_agent::worker`] need only the database, and give the same guarantees. Use this crate if the host already runs Restate: other services then start
-//! and observe turns like any invocation, Restate distributes them to deployments, and its UI shows the steps.
+//! The workers of [`tool_agent::worker`] need only the database, and give the same guarantees. Use this crate if the host already runs Restate: other
+//! services then start and observe turns like any invocation, Restate distributes them to deployments, and its UI shows the steps.
 //!
 //! The server of Restate has the Business Source License 1.1, which is not an open source license; this crate and the SDK do not contain it.
 //!

@@ -36,7 +36,8 @@ pub struct AgentThread {
 }
 
 impl AgentThread {
-    /// Creates the object. `worker` has the runtime, the lease, and the limits on attempts and recoveries; it does not have to run. `queue` is its queue.
+    /// Creates the object. `worker` has the runtime, the lease, and the limits on attempts and recoveries; it does not have to run. `queue` is its
+    /// queue.
     pub fn new(worker: &Worker, queue: &AgentQueue) -> Self {
         Self {
             worker: worker.clone(),
@@ -46,8 +47,8 @@ impl AgentThread {
         }
     }
 
-    /// Sets a time within which every step ends: a request to the model and the calls of its message; the default is 15 minutes. After this time, the engine asks the
-    /// attempt to end. After twice this time, the engine aborts the attempt, and a running call with an effect becomes ambiguous.
+    /// Sets a time within which every step ends: a request to the model and the calls of its message; the default is 15 minutes. After this time, the
+    /// engine asks the attempt to end. After twice this time, the engine aborts the attempt, and a running call with an effect becomes ambiguous.
     #[must_use]
     pub fn longest_step(mut self, longest: Duration) -> Self {
         self.longest_step = longest;

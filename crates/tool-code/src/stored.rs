@@ -21,8 +21,8 @@ const EXTENSIONS: [&str; 4] = [".ts", ".js", ".mts", ".mjs"];
 
 /// Runs functions of the kind `type_script` in the engine of `run_code`.
 ///
-/// The default export of the entry file is a function. It gets the arguments of the call as an object. Its result is the output of the tool and has to
-/// match the output schema; if the function returns a promise, the value of the promise is the output. Files import each other by relative paths
+/// The default export of the entry file is a function. It gets the arguments of the call as an object. Its result is the output of the tool and has
+/// to match the output schema; if the function returns a promise, the value of the promise is the output. Files import each other by relative paths
 /// (`import { total } from "./lib.ts"`). They import the modules that [`CodeBuilder::module`](crate::CodeBuilder::module) grants by name.
 ///
 /// The code calls the tools in [`FunctionVersion::uses`] as `tools.name({…})`, in the same way as the code of `run_code`: every call passes the gate
@@ -30,8 +30,8 @@ const EXTENSIONS: [&str; 4] = [".ts", ".js", ".mts", ".mjs"];
 /// pending. After the approval, the function is called again, and the ledger returns the results of the calls that were made before. A tool that asks
 /// a question while it runs gets an answer only if the host allows code to [wait](crate::CodeBuilder::waiting).
 ///
-/// [`StoredTools::edit`](tool_core::stored::StoredTools::edit) compiles a new version in an engine process, and refuses it with the file, the line and
-/// the message of the error.
+/// [`StoredTools::edit`](tool_core::stored::StoredTools::edit) compiles a new version in an engine process, and refuses it with the file, the line
+/// and the message of the error.
 ///
 /// ```standalone_crate
 /// use tool_code::{Code, TypeScriptRunner};

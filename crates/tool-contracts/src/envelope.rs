@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// The result of a call in the form of `CallResult::envelope` of `tool-core`.
 ///
-/// A success is `{"success":true,…}` with the keys of the result, or `{"success":true,"result":…}` if the result is not an object or has a key `success`
-/// or `error` itself. A failure is `{"success":false,"error":"…"}`.
+/// A success is `{"success":true,…}` with the keys of the result, or `{"success":true,"result":…}` if the result is not an object or has a key
+/// `success` or `error` itself. A failure is `{"success":false,"error":"…"}`.
 ///
 /// ```
 /// use tool_contracts::Envelope;

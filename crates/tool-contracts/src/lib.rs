@@ -1,8 +1,8 @@
 //! Names, arguments and results of the ready-made tools, as plain types for servers and clients.
 //!
-//! Each tool has a type with its arguments, which implements [`ToolContract`]: the trait has the name of the tool and the type of its result. Each pack is
-//! a module. Without features, the crate depends on serde alone, so a client in a browser can use it. With the feature `schema`, the types also implement
-//! `StrictSchema` of `tool-core`.
+//! Each tool has a type with its arguments, which implements [`ToolContract`]: the trait has the name of the tool and the type of its result. Each
+//! pack is a module. Without features, the crate depends on serde alone, so a client in a browser can use it. With the feature `schema`, the types
+//! also implement `StrictSchema` of `tool-core`.
 //!
 //! ```
 //! use tool_contracts::ToolContract;
@@ -24,8 +24,9 @@
 //!
 //! # Arguments and results
 //!
-//! An argument that has a default is an `Option`: [`None`] is sent as null, and the tool then uses its default. The documentation of the tools in `tool-std`
-//! and `tool-agent` states the defaults. The limits of arguments, such as a maximum length, are part of the schemas and are checked by the server.
+//! An argument that has a default is an `Option`: [`None`] is sent as null, and the tool then uses its default. The documentation of the tools in
+//! `tool-std` and `tool-agent` states the defaults. The limits of arguments, such as a maximum length, are part of the schemas and are checked by the
+//! server.
 //!
 //! A failed call has no result. [`Envelope`] reads the form in which a host returns both, and [`ErrorKind`] has the kinds of errors.
 

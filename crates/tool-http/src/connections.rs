@@ -33,7 +33,8 @@ const LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_s
 /// Serves HTTP/1 until `stopped` is cancelled, and then finishes the requests in progress.
 ///
 /// A connection is closed if no complete request head arrives within `header_timeout`, or if it is idle for that time between two requests. After
-/// `stopped`, a connection is also closed if its client has not read a part of a stream within this time, because the server would otherwise never end.
+/// `stopped`, a connection is also closed if its client has not read a part of a stream within this time, because the server would otherwise never
+/// end.
 ///
 /// ```no_run
 /// use std::time::Duration;

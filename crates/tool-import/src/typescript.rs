@@ -40,8 +40,8 @@ const LENGTH: &str = "const length = (least: number, most: number) => (text: str
 
 ";
 
-/// Writes a TypeScript module with the types of tools: for each tool `NameInput` and `NameOutput`, and the interface `Tools`, whose keys are the names
-/// of the tools. With `zod`, the module also exports the zod schemas `NameInputSchema` and `NameOutputSchema`, and `toolSchemas` with all of
+/// Writes a TypeScript module with the types of tools: for each tool `NameInput` and `NameOutput`, and the interface `Tools`, whose keys are the
+/// names of the tools. With `zod`, the module also exports the zod schemas `NameInputSchema` and `NameOutputSchema`, and `toolSchemas` with all of
 /// them by name. They need version 4 of the package `zod`.
 ///
 /// # Errors

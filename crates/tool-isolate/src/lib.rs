@@ -53,8 +53,8 @@
 //!
 //! Every available mechanism is used, and [`Isolation::report`] lists the missing ones. [`Isolation::require`] refuses jobs without a mechanism, and
 //! [`Isolation::without`] turns a mechanism off. A host that relies on Landlock should require it: on a kernel without Landlock, jobs otherwise run
-//! with access to every file, after one warning in the log. Two consequences to expect: in a network namespace not even `127.0.0.1` is reachable, and jobs
-//! of a host that is not root have no `/proc`.
+//! with access to every file, after one warning in the log. Two consequences to expect: in a network namespace not even `127.0.0.1` is reachable, and
+//! jobs of a host that is not root have no `/proc`.
 //!
 //! # Cost
 //!

@@ -123,8 +123,8 @@ pub struct JobOutcome {
 }
 
 impl Running {
-    /// Waits for the job's end, and returns the head and tail of its output, as [`Isolation::run`](super::Isolation::run) does. Use it for a job whose
-    /// input [`feed`](Running::feed) writes.
+    /// Waits for the job's end, and returns the head and tail of its output, as [`Isolation::run`](super::Isolation::run) does. Use it for a job
+    /// whose input [`feed`](Running::feed) writes.
     ///
     /// # Errors
     ///

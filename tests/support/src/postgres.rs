@@ -119,8 +119,9 @@ pub async fn database() -> Result<String, Missing> {
 
 /// Creates a database with the tables that `migrate` creates, and returns its URL.
 ///
-/// Only the first call of a program runs `migrate`, on a database that this call and all later calls copy. A copy takes a third of the time of a migration
-/// by the store. The argument of `migrate` is a URL, and `migrate` must close its connections. All calls of a program must create the same tables.
+/// Only the first call of a program runs `migrate`, on a database that this call and all later calls copy. A copy takes a third of the time of a
+/// migration by the store. The argument of `migrate` is a URL, and `migrate` must close its connections. All calls of a program must create the same
+/// tables.
 pub async fn migrated_database(migrate: impl AsyncFnOnce(&str)) -> Result<String, Missing> {
     static TEMPLATE: OnceCell<String> = OnceCell::const_new();
     let server = server()?;

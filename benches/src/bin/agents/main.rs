@@ -1,7 +1,7 @@
 //! The cost of agents: a step of a run, the first event of a reply, conversations that wait, a thousand turns at once, and workers on a queue.
 //!
-//! `agents step` counts the instructions of a step of `Turns` and of `AgentRuntime` with callgrind. `agents first-event`, `agents waiting`, `agents turns`
-//! and `agents workers [postgres://…]` measure times and memory. The provider, each library and each worker run in separate processes.
+//! `agents step` counts the instructions of a step of `Turns` and of `AgentRuntime` with callgrind. `agents first-event`, `agents waiting`,
+//! `agents turns` and `agents workers [postgres://…]` measure times and memory. The provider, each library and each worker run in separate processes.
 
 mod first_event;
 mod provider;

@@ -1,6 +1,7 @@
 //! A mock provider in a separate process, which speaks streamed Chat Completions on the loopback interface.
 //!
-//! If a request contains no result of a tool, the reply is a call. Every other reply is a text, and its first piece is the time at which it was written.
+//! If a request contains no result of a tool, the reply is a call. Every other reply is a text, and its first piece is the time at which it was
+//! written.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, BufReader, Write as _};

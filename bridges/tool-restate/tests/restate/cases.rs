@@ -23,8 +23,8 @@ async fn invocations(world: &World) -> usize {
     world.server.query(query).await.len()
 }
 
-// A conversation with tools ends; a call waits for its approval without an invocation; a cancellation ends a waiting turn and a running turn; `sweep` sends a message
-// that the engine did not get. The engine's journal contains no content.
+// A conversation with tools ends; a call waits for its approval without an invocation; a cancellation ends a waiting turn and a running turn; `sweep`
+// sends a message that the engine did not get. The engine's journal contains no content.
 pub(crate) async fn turns_run_wait_and_are_cancelled_case() -> Ran {
     let world = World::start(LONG).await?;
     world.submit("tools", "post 2").await;
@@ -151,8 +151,8 @@ pub(crate) async fn aborted_step_does_not_repeat_its_effect_case() -> Ran {
     Ok(())
 }
 
-// Processes of the deployment and of the server are killed alternately at random moments. Every turn ends, and each effect whose result the model read
-// happened exactly once. No other effect happened.
+// Processes of the deployment and of the server are killed alternately at random moments. Every turn ends, and each effect whose result the model
+// read happened exactly once. No other effect happened.
 pub(crate) async fn killed_processes_lose_and_repeat_nothing_case() -> Ran {
     const POSTS: usize = 4;
     let mut world = World::start(LONG).await?;

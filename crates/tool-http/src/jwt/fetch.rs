@@ -131,7 +131,8 @@ impl HttpJwks {
         })
     }
 
-    /// Also trusts a root certificate in DER, such as the certificate of a company's own certificate authority. Fails if the certificate is malformed.
+    /// Also trusts a root certificate in DER, such as the certificate of a company's own certificate authority. Fails if the certificate is
+    /// malformed.
     pub fn root_certificate(mut self, der: &[u8]) -> Result<Self, JwtConfigError> {
         let root = Certificate::from_der(der);
         self.roots.push(root.map_err(|error| client_error(&error))?);

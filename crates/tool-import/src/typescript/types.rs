@@ -45,8 +45,8 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// Creates a set of types for a schema whose own type is declared too, with the name of the tool and of the part. The type of an optional field ends
-    /// with `optional`.
+    /// Creates a set of types for a schema whose own type is declared too, with the name of the tool and of the part. The type of an optional field
+    /// ends with `optional`.
     pub(super) fn named(tool: &str, part: &str, root: &'a Json, optional: &'static str) -> Self {
         Self {
             named: vec![String::new()],

@@ -1,9 +1,9 @@
 //! Locations in which the cgroups of jobs can be created.
 //!
-//! In version 2, a cgroup can enable controllers for its children only while it contains no process itself. A host therefore
-//! cannot limit jobs in cgroups below its own. systemd marks a cgroup that it delegates to a service with the attribute `user.delegate`; a host in a leaf
-//! of a delegated cgroup creates the cgroups of its jobs next to its own. All other parents belong to a different manager, even if they are writable
-//! (systemd's single-writer rule, <https://systemd.io/CGROUP_DELEGATION/>).
+//! In version 2, a cgroup can enable controllers for its children only while it contains no process itself. A host therefore cannot limit jobs in
+//! cgroups below its own. systemd marks a cgroup that it delegates to a service with the attribute `user.delegate`; a host in a leaf of a delegated
+//! cgroup creates the cgroups of its jobs next to its own. All other parents belong to a different manager, even if they are writable (systemd's
+//! single-writer rule, <https://systemd.io/CGROUP_DELEGATION/>).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -169,7 +169,8 @@ mod tests {
             return;
         }
         assert_eq!(home(&leaf), service.path());
-        // Each missing controller is enabled by its own write, because the kernel rejects a write with several controllers as a whole if one of them fails.
+        // Each missing controller is enabled by its own write, because the kernel rejects a write with several controllers as a whole if one of them
+        // fails.
         enable(service.path());
         let last = fs::read_to_string(controls(service.path())).unwrap();
         assert_eq!(last, "+memory");

@@ -86,8 +86,8 @@ impl Namespaces {
     ///
     /// # Errors
     ///
-    /// After an error, this process cannot continue. [`Failure::Namespaces`] means that the host created the namespaces and that a helper has to create them
-    /// instead.
+    /// After an error, this process cannot continue. [`Failure::Namespaces`] means that the host created the namespaces and that a helper has to
+    /// create them instead.
     pub(super) fn inherit(args: &[OsString]) -> Result<Self, Failure> {
         let made = args.first().and_then(|made| made.to_str());
         let mut made: Self = serde_json::from_str(made.unwrap_or_default()).map_err(|error| {

@@ -62,8 +62,8 @@ fn serve(
     namespaces: Namespaces,
     mut listener: Listener,
 ) -> u8 {
-    // Without a `/proc` of the namespace, its first process cannot find the ids of the others. So it only exits, which kills all other processes of the
-    // namespace.
+    // Without a `/proc` of the namespace, its first process cannot find the ids of the others. So it only exits, which kills all other processes of
+    // the namespace.
     let only_ends = namespaces.is_first() && !namespaces.proc_mount.is_yes();
     let mut held = InForce::default();
     let cgroups = Cgroups::make(spec, &mut held);

@@ -61,8 +61,8 @@ fn runtime(site: &Site) -> AgentRuntime {
         .unwrap()
 }
 
-// S4-55, S4-56, S4-57: the endpoint in the result returns the request without values. After the answer, the host starts the sub-agent with its first message
-// and name. A second answer gets the status 404.
+// S4-55, S4-56, S4-57: the endpoint in the result returns the request without values. After the answer, the host starts the sub-agent with its first
+// message and name. A second answer gets the status 404.
 pub(crate) async fn answered_request_starts_its_sub_agent_case(kind: StoreKind) {
     let (sender, mut supplied) = mpsc::unbounded_channel::<VariableRequest>();
     let site = Site::with(kind, |server| {

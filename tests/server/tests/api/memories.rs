@@ -109,8 +109,8 @@ pub(crate) async fn pages_of_memories_are_complete(kind: StoreKind) {
     assert_eq!(stored, [""; 0]);
 }
 
-// A correction changes the content and the attributes of a memory, keeps its user and conversation, and removes its embedding. The audit contains the length of
-// the content.
+// A correction changes the content and the attributes of a memory, keeps its user and conversation, and removes its embedding. The audit contains the
+// length of the content.
 pub(crate) async fn memory_is_corrected_by_an_operator(kind: StoreKind) {
     let site = Site::start(kind).await;
     let [tea, ..] = memories(&site).await;

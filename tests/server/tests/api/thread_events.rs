@@ -74,8 +74,8 @@ impl Stream {
 
 const PATH: &str = "/v1/threads/main/events";
 
-// A client that joins during a run gets the steps so far and then the new events, of its own workspace only. It continues after each event, and may begin
-// with the last run.
+// A client that joins during a run gets the steps so far and then the new events, of its own workspace only. It continues after each event, and may
+// begin with the last run.
 pub(crate) async fn runs_are_streamed_to_their_workspace(kind: StoreKind) {
     let site = Site::start(kind).await;
     let main = ThreadId::new("acme", "main").unwrap();

@@ -167,8 +167,8 @@ fn hex(bytes: &[u8]) -> String {
     text
 }
 
-// issue 3, point 9: spans follow the GenAI conventions, continue the caller's trace, propagate it, and record decisions; durations are measured. M8: the
-// exported bytes contain no secret.
+// issue 3, point 9: spans follow the GenAI conventions, continue the caller's trace, propagate it, and record decisions; durations are measured. M8:
+// the exported bytes contain no secret.
 #[test]
 fn calls_are_exported_to_a_collector() {
     let telemetry = Telemetry::start();
@@ -345,7 +345,8 @@ fn measures_durations(telemetry: &Telemetry) {
     );
 }
 
-// issue 3, point 9: spans contain arguments and results only if the gate enables that. The turn's secrets are redacted even if the exporter does not redact.
+// issue 3, point 9: spans contain arguments and results only if the gate enables that. The turn's secrets are redacted even if the exporter does not
+// redact.
 #[test]
 fn content_is_recorded_only_on_request() {
     let telemetry = Telemetry::start();

@@ -1,5 +1,5 @@
-//! A user interface built with the real AI SDK package and a server of this project. The interface shows progress, approvals, outputs, errors and denials, and
-//! a turn continues after the user has answered.
+//! A user interface built with the real AI SDK package and a server of this project. The interface shows progress, approvals, outputs, errors and
+//! denials, and a turn continues after the user has answered.
 
 #![allow(
     clippy::unwrap_used,

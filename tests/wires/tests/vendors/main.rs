@@ -356,8 +356,8 @@ struct Weather {
     air: Option<String>,
 }
 
-// The vendors' clients accept the second request of a conversation as `HttpModel` sends it: instructions, tools, a call and its result, the markers of the
-// prompt cache, and the format of a typed output.
+// The vendors' clients accept the second request of a conversation as `HttpModel` sends it: instructions, tools, a call and its result, the markers
+// of the prompt cache, and the format of a typed output.
 async fn requests_of_http_models_are_accepted_by_the_vendor_clients_case() -> Ran {
     let key = || ApiKey::new("a key of the test");
     for endpoint in [
