@@ -137,7 +137,7 @@ fn with_subagent(yaml: &str) -> Result<AgentRuntime, RuntimeConfigError> {
         .build()
 }
 
-// The keys of sub-agents and of the spawn gate reach the runtime, which checks them.
+// The keys of sub-agents and of the spawn gate are passed to the runtime, which checks them.
 #[tokio::test]
 async fn keys_of_sub_agents_are_applied() {
     let subagent = "subagents:\n  - agent: helper\n    blocking: false\n";
@@ -255,7 +255,7 @@ fn faults(cases: &[Case], read: fn(&str) -> Result<AgentFile, AgentFileError>) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-// Errors contain line and column, and the error for an unknown key names the most similar key.
+// Errors contain the line and the column. The error for an unknown key names the most similar key, or all keys if none is similar.
 #[test]
 fn faults_of_yaml_have_their_place() {
     let cases = [

@@ -75,7 +75,7 @@ macro_rules! without {
     };
 }
 
-// The refused message reaches no model, not even in a later turn, and the run is not retried.
+// The refused message is sent to no model, not even in a later turn, and the run is not retried.
 #[tokio::test]
 async fn refused_input_makes_no_request_and_is_withheld_later() {
     for instructions in ["", "Be brief."] {
@@ -115,7 +115,7 @@ async fn refused_input_makes_no_request_and_is_withheld_later() {
     }
 }
 
-// The request has the texts of the current turn, and `messages` returns the whole thread.
+// The text of the check has the texts of the current turn, and its messages are the whole thread.
 #[tokio::test]
 async fn input_guardrail_sees_the_turn_and_the_thread() {
     let seen = Arc::new(Mutex::new(Vec::new()));

@@ -1,5 +1,5 @@
-//! Amazon Bedrock: signed requests, and event streams in binary frames. The stand-in checks signatures and writes frames as the documentation of AWS
-//! describes them, without the crates of AWS.
+//! Amazon Bedrock: signed requests, and event streams in binary frames. The mock provider checks signatures and writes frames as the documentation of
+//! AWS describes them, without the crates of AWS.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -288,8 +288,9 @@ async fn request_to_an_inference_profile_is_signed() {
     assert_eq!(received.header("x-amz-security-token"), None);
 }
 
-// Prompt-cache markers where the wire has them. Converse has blocks `cachePoint` of the type `default`, with the optional key `ttl` (`5m`, the
-// default, or `1h`), at most 4 in a request. Amazon Nova refuses them among the tools, and reads only prefixes that end at a block.
+// Requests contain prompt-cache markers if the API of the provider has them. Converse has blocks `cachePoint` of the type `default`, with the
+// optional key `ttl` (`5m`, the default, or `1h`), at most 4 in a request. Amazon Nova refuses them among the tools, and reads only prefixes that end
+// at a block.
 #[tokio::test]
 async fn cache_points_follow_the_system_prompt_and_the_last_two_messages_of_the_user() {
     for (time, point) in [

@@ -51,7 +51,7 @@ async fn broken_attempt_without_usage_keeps_its_reservation() {
     }
 }
 
-// A request is not sent again if another attempt does not fit into the budget. The run then ends because of the budget.
+// A request is not sent again if the budget has less left than another attempt may use. The run then ends because of the budget.
 #[tokio::test]
 async fn attempt_that_does_not_fit_is_not_sent() {
     let server = StandIn::start(vec![broken(), events(chat_answer("Done."))]).await;

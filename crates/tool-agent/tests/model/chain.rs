@@ -159,7 +159,7 @@ async fn error_of_a_chain_has_the_shortest_wait() {
     );
 }
 
-// A run is suspended for the shortest wait of the models whose waits do not fit. A final error, a wait that fits, and an invalid request to the last model
+// A run is suspended for the shortest wait that exceeds the budget. A final error, a wait within the budget, and an invalid request to the last model
 // suspend no run.
 #[tokio::test]
 async fn run_is_suspended_for_the_shortest_wait_of_the_chain() {

@@ -244,7 +244,7 @@ async fn format_of_a_typed_output_is_sent() {
         let builder = HttpModel::builder(endpoint, "a-model").field(field, own.clone());
         let mut model = builder.build().unwrap();
         let world = World::of(ToolContext::builder().with(format.clone())).await;
-        // The stand-in sends no reply.
+        // The mock provider sends no reply.
         world.drive(&mut model).await.unwrap_err();
         let received = server.received()[0].clone();
         let sent = &received.body[field];

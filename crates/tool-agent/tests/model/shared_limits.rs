@@ -80,7 +80,7 @@ async fn attempts_count_and_a_chain_continues() {
     assert_eq!((failing.received().len(), other.received().len()), (2, 1));
 }
 
-// A permit is returned when the response has arrived, so requests one after the other need only one.
+// A permit is returned when the response has arrived, so consecutive requests need only one permit.
 #[tokio::test]
 async fn permit_returns_with_the_response() {
     let (server, store) = (answering().await, MemoryStore::default());

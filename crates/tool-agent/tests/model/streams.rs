@@ -342,7 +342,7 @@ async fn connection_after_the_final_event_does_not_matter() {
     }
 }
 
-// Anthropic and OpenAI end every stream with an event, so a stream without it is broken, although it states why the model stopped.
+// Anthropic and OpenAI end every stream with a final event. A stream without this event is broken, even if it states why the model stopped.
 #[tokio::test]
 async fn stream_without_its_final_event_is_broken() {
     let mut calling = [vec![start()], call(0, "t-1"), stop("tool_use")].concat();

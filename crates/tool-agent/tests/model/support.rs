@@ -101,13 +101,13 @@ impl World {
     }
 }
 
-/// Returns an Anthropic model at the stand-in, with short waits.
+/// Returns an Anthropic model at the mock provider, with short waits.
 pub(crate) fn anthropic(server: &StandIn) -> HttpModelBuilder {
     let endpoint = Endpoint::anthropic(ApiKey::new(KEY)).base_url(&server.url);
     HttpModel::builder(endpoint, "claude").retry(quick())
 }
 
-/// Returns a Chat Completions model at the stand-in, with short waits.
+/// Returns a Chat Completions model at the mock provider, with short waits.
 pub(crate) fn chat(server: &StandIn) -> HttpModelBuilder {
     HttpModel::builder(Endpoint::compatible(&server.url), "local").retry(quick())
 }

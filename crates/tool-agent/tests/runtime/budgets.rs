@@ -72,7 +72,7 @@ async fn run(tokens: u64) -> (Outcome, Vec<String>, Host, ToolContext) {
     (outcome.unwrap(), agents.collect(), host, cx)
 }
 
-// The six requests of the tree share one budget. A smaller budget ends the tree at the first request that does not fit, in any agent.
+// The six requests of the tree share one budget. A smaller budget ends the tree at the first request for which it has too little left, in any agent.
 #[tokio::test]
 async fn tree_of_agents_shares_one_budget() {
     let whole = ["chief", "prompt", "chief", "sub", "chief", "closer"];
@@ -135,7 +135,7 @@ impl Model for Slow {
     }
 }
 
-// 24 concurrent conversations send exactly as many requests as fit into the budget.
+// 24 concurrent conversations send exactly as many requests as the budget allows.
 #[tokio::test]
 async fn concurrent_runs_do_not_overspend() {
     let (store, model) = (MemoryStore::default(), Slow::default());

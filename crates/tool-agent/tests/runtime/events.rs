@@ -37,7 +37,7 @@ async fn collect(events: &mut AgentEvents) -> Vec<AgentEvent> {
     all
 }
 
-/// Returns the events as lines: conversation kind, agent, and kind of event with its main value.
+/// Returns the events as lines: the agent, the kind of the event, and its main value.
 fn lines(events: &[AgentEvent]) -> Vec<String> {
     let line = |event: &AgentEvent| {
         let value = match &event.kind {

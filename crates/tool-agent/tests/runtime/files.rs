@@ -31,7 +31,7 @@ fn files(store: &Arc<InMemory>, cx: &ToolContext) -> ThreadFiles {
     ThreadFiles::new(store, cx.thread().unwrap())
 }
 
-/// Removes all paths of files from a text. Returns the paths.
+/// Returns all paths of files in a text.
 fn paths(text: &str) -> Vec<String> {
     let parts = text.split("/attachments/").skip(1);
     let end = |part: &str| part.find(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c)));
@@ -166,7 +166,7 @@ async fn files_of_a_result_are_copied_into_the_parent() {
     }
 }
 
-// S4-60: a path in a message to a child that is not a file of the sender is removed, because it could name a file of the child.
+// S4-60: if the sender has no file with a path in its message, the path is replaced, because it could name a file of the child.
 #[tokio::test]
 async fn path_of_another_thread_is_not_passed_on() {
     let (host, log, store) = (Host::new(), Log::default(), Arc::new(InMemory::new()));

@@ -19,7 +19,7 @@ fn refusal() -> Refusal {
     Refusal::new("Not here.").operator("operator only")
 }
 
-// The input guardrails of every agent finish before its first request, also after a handoff.
+// The input guardrails of an agent run before the first request of the agent, also after a handoff.
 #[tokio::test]
 async fn input_guardrails_run_before_the_first_request_of_every_agent() {
     for refuses in [false, true] {
@@ -78,8 +78,7 @@ async fn input_guardrails_run_before_the_first_request_of_every_agent() {
     }
 }
 
-// The guardrail of a sub-agent or a prompt ends only the run of this agent. The parent reads the text for
-// users.
+// The guardrail of a sub-agent or a prompt ends only the run of this sub-agent or prompt. The parent reads the text for users.
 #[tokio::test]
 async fn guardrail_of_a_child_ends_the_run_of_the_child() {
     for is_prompt in [false, true] {
@@ -120,7 +119,7 @@ async fn guardrail_of_a_child_ends_the_run_of_the_child() {
     }
 }
 
-// No event of a run contains a text that a guardrail held and refused.
+// No event of a run contains a text that an output guardrail refused.
 #[tokio::test]
 async fn events_have_no_refused_text() {
     let host = Host::new();

@@ -133,11 +133,10 @@ fn unknown_properties_are_refused() {
     assert!(build(tool.init_user_message("topic").init_attachments("files")).is_ok());
 }
 
-// Settings that have no effect, never end or need a missing part are refused, and the error names the method
-// to call.
+// Settings that have no effect, let a session never end, or need a part that the runtime lacks are refused, and the error names the method to call.
 #[test]
 #[expect(clippy::too_many_lines, reason = "one table of settings")]
-fn settings_that_do_not_fit_are_refused() {
+fn ineffective_or_incomplete_settings_are_refused() {
     let runtime = || Host::new().runtime();
     let partner = || {
         agent("partner", &Log::default(), [text("Go on.")])

@@ -1,4 +1,4 @@
-//! Tools, values of the turn and nested prompts that an agent passes to the agents that it calls.
+//! The tools, rules and values of the turn that sub-agents and prompts inherit from the calling agent.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

@@ -40,7 +40,7 @@ async fn web_address_in_a_message_is_not_a_file() {
     assert_eq!(log.of("worker")[0].last(Role::User), message);
 }
 
-// The data of an error contains the paths of the copies in the parent's thread, like its text.
+// The data of an error contains the paths of the copies in the parent's thread, as the text of the error does.
 #[tokio::test]
 async fn data_of_an_error_names_no_path_of_the_sub_agent() {
     /// Fails with the path of a file.

@@ -186,8 +186,8 @@ impl ChildStore for Late {
     }
 }
 
-// A message may arrive after the end of a session was committed and before the process knows it. The message then begins the next session, and that session
-// starts.
+// A message may arrive after the end of a session was committed and before the process has received the confirmation. The message then begins the
+// next session, and that session starts.
 #[tokio::test]
 async fn session_starts_while_the_end_of_the_previous_one_is_confirmed() {
     for communication in [ParentCommunication::Implicit, ParentCommunication::Explicit] {
@@ -214,7 +214,8 @@ async fn session_starts_while_the_end_of_the_previous_one_is_confirmed() {
     }
 }
 
-/// Stops a process after the end of a session was committed and before the process knows it. Returns the result of the call in a second process.
+/// Stops a process after the end of a session was committed and before the process has received the confirmation. Returns the result of the call in a
+/// second process.
 fn result_after_a_death(
     messages: &[&str],
     configure: impl Fn(AgentRuntimeBuilder) -> AgentRuntimeBuilder,

@@ -265,7 +265,7 @@ async fn sub_agent_that_is_terminated_during_its_partner_does_nothing() {
 
 // If a sub-agent is terminated after its session has ended, the sub-agents below it are terminated, too, and their approvals are withdrawn.
 #[tokio::test]
-async fn termination_reaches_below_an_ended_session() {
+async fn termination_includes_sub_agents_of_an_ended_session() {
     let (host, log) = (Host::new(), Log::default());
     let middle = agent(
         "middle",

@@ -129,8 +129,8 @@ async fn reference_survives_a_restart() {
     );
 }
 
-// S4-48, S4-50: the tools exist only for an agent with resumable sub-agents. `subagent_message` and `subagents` need a live instance, and the enum of agents
-// follows the flags.
+// S4-48, S4-50: the tools exist only for an agent with resumable sub-agents. `subagent_message` and `subagents` need a live instance, and the enum of
+// agents contains only agents whose flags are on.
 #[tokio::test]
 async fn tools_follow_the_flags_and_the_live_instances() {
     let (host, log) = (Host::new(), Log::default());

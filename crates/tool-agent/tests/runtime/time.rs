@@ -79,7 +79,7 @@ fn main_thread() -> ThreadId {
     ThreadId::new("acme", "main").unwrap()
 }
 
-// At the end of its time, a run ends in the middle of a request. The next message of the user begins a new time.
+// A run that reaches its limit on time ends in the middle of a request. The next message of the user starts the time again.
 #[tokio::test]
 async fn run_ends_at_its_limit_on_time() {
     let host = Host::new();
@@ -93,7 +93,7 @@ async fn run_ends_at_its_limit_on_time() {
     assert!(began.elapsed() < Duration::from_secs(30));
     assert_eq!(cause(&host).await, Some(RunCause::Time));
 
-    // Another drive does not begin the time again.
+    // Another drive does not start the time again.
     slow.asked.store(false, Ordering::SeqCst);
     let outcome = runtime.drive("chief", &cx).await.unwrap();
     assert!(matches!(outcome, Outcome::TimeLimit), "{outcome:?}");
@@ -188,7 +188,7 @@ async fn driven(store: &MemoryStore, limit: u64) -> Outcome {
     runtime.drive("chief", &context().build()).await.unwrap()
 }
 
-// The limit survives the loss of the machine: the times of earlier runs are in the store, and the time until the run is taken over counts.
+// The limit also applies on another machine: the times of earlier runs are in the store, and the time until a dead run is taken over counts.
 #[tokio::test]
 async fn time_of_other_machines_counts() {
     for (ended, limit, is_over) in [

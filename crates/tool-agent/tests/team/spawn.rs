@@ -46,7 +46,7 @@ fn plain(name: &str) -> DynamicTool {
     })
 }
 
-// S1-54, S1-58: a sub-agent has its parent's list without the tool itself, the harness and the tools that start or ask agents
+// S1-54, S1-58: a sub-agent has the tools of its parent, except `spawn_task`, harness tools, and tools that start or ask agents
 #[tokio::test]
 async fn sub_agent_has_the_list_of_its_parent_without_agents_and_harness() {
     let (seen, turns) = (Seen::default(), turns());

@@ -83,7 +83,7 @@ async fn specialist_reads_the_conversation() {
     );
 }
 
-// S2-45: without a thread, the history of the context is passed on, without results of tools and only the latest messages
+// S2-45: without a thread, the history of the context is passed on, without results of tools and limited to the latest messages
 #[tokio::test]
 async fn specialist_reads_the_history_of_the_context() {
     let message = |speaker, text: String| HistoryMessage { speaker, text };

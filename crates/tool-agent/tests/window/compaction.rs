@@ -129,8 +129,8 @@ async fn summary_is_extended() {
     }
 }
 
-// If the summariser fails, returns no text or is interrupted, no round is removed. If the request does not fit without a summary, the oldest rounds are
-// left out of it.
+// If the summariser fails, returns no text or is interrupted, no round is removed. If the request is too long without a summary, the oldest rounds
+// are left out of the request.
 #[tokio::test]
 async fn failed_summary_discards_nothing() {
     let thread = long("main");
@@ -199,8 +199,8 @@ async fn long_summary_is_cut() {
     }
 }
 
-// A compaction that makes the request less than 20 % shorter is not used, and is tried again when the thread has grown by a tenth of the window. With a
-// store, this holds for later runs too.
+// A compaction that makes the request less than 20 % shorter is not used, and is tried again when the thread has grown by a tenth of the window. With
+// a store, this also applies to later runs.
 #[tokio::test]
 async fn summary_that_gains_too_little_is_not_used() {
     let store = MemorySummaryStore::default();
@@ -444,7 +444,8 @@ async fn reported_tokens_trigger_a_compaction() {
     }
 }
 
-// For random threads, each provider accepts the view with a summary: calls and results are together, open calls are kept, and the view begins with a user.
+// For random threads, each provider accepts the view with a summary: calls and results are together, open calls are kept, and the view begins with a
+// message of a user.
 #[tokio::test]
 async fn views_of_random_threads_are_accepted() {
     let mut random = Random(7);

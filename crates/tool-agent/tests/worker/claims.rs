@@ -83,7 +83,7 @@ async fn lost_claim_ends_the_drive() {
     assert_eq!(host.counts("main").await, [1, 0, 0]);
 }
 
-/// A queue whose extensions fail from a time that the test chooses. It counts the releases.
+/// A store in which extensions of claims fail from a time that the test chooses. It counts the releases.
 #[derive(Clone)]
 struct Flaky {
     inner: MemoryStore,

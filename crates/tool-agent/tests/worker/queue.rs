@@ -54,7 +54,7 @@ async fn worker_without_agents_is_refused() {
     );
 }
 
-// A worker does not claim threads of another definition of its agent.
+// A worker does not claim threads that were queued with a different version of its agent.
 #[tokio::test]
 async fn thread_of_another_definition_stays_queued() {
     let host = Host::new();

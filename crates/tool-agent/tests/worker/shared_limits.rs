@@ -28,10 +28,10 @@ on_each_store! {
     workers_share_a_quota_of_requests_to_models => requests;
 }
 
-/// The time of the windows of quotas.
+/// The length of the window of a quota.
 const WINDOW: Duration = Duration::from_millis(700);
 
-/// Longer than these tests, because a thread whose lease ends is driven again, which sends a request more.
+/// Longer than these tests, because a thread whose lease expires is driven again, which sends one more request.
 const LEASE: Duration = Duration::from_mins(1);
 
 /// The calls of all workers.
@@ -154,7 +154,7 @@ fn limits<S: LimitStore + Clone>(store: &S, limit: Limit) -> SharedLimits {
     limits.build().unwrap()
 }
 
-/// Submits messages to conversations and works until all have ended. Returns the time before the first message.
+/// Submits a message to each conversation, and runs the workers until all conversations have ended. Returns the time before the first message.
 async fn ended<S: Place>(store: &S, workers: [Worker; 2], conversations: usize) -> Instant {
     let began = Instant::now();
     let queue = AgentQueue::new(store.clone()).agent("chief", "1");

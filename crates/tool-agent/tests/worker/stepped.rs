@@ -185,7 +185,7 @@ async fn pending(host: &Host) -> usize {
     open.await.unwrap().len()
 }
 
-// A queued thread is not driven after its cancellation. The model reads its message with the next one.
+// A queued thread is not driven after its cancellation. The model reads the message of the thread together with the next message.
 #[tokio::test]
 async fn queued_thread_is_cancelled() {
     let (host, model) = (Host::new(), Replies::text("Yes."));
@@ -208,7 +208,7 @@ async fn queued_thread_is_cancelled() {
     );
 }
 
-// If a thread waits, its open call gets a result, and its approval is withdrawn.
+// If a thread that waits is cancelled, its open call gets a result, and its approval is withdrawn.
 #[tokio::test]
 async fn waiting_thread_is_cancelled() {
     let host = Host::new();
@@ -238,7 +238,7 @@ async fn waiting_thread_is_cancelled() {
     assert_eq!(model.requests(), 1);
 }
 
-// An active run stops, and a message that arrived in the meantime is answered.
+// If a thread is cancelled during a run, the run stops, and a message that arrived in the meantime is answered.
 #[tokio::test]
 async fn active_thread_is_cancelled() {
     for has_message in [false, true] {

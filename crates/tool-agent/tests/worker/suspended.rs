@@ -19,7 +19,7 @@ use tool_store::SqliteStore;
 use crate::standin::{Act, StandIn, events, json_response};
 use crate::support::{LEASE, Place, Replies, cx, on_each_store, thread};
 
-/// The wait of the tests.
+/// The wait that the providers of the tests request.
 const WAIT: Duration = Duration::from_millis(400);
 
 on_each_store! {
@@ -86,7 +86,7 @@ impl<S: Place> Host<S> {
         }
     }
 
-    /// Submits a message and works until the worker is idle. A suspended run does not keep the worker busy.
+    /// Submits a message and runs the worker until it is idle. A suspended run does not keep the worker busy.
     async fn begun(&self) -> WorkRow {
         let cx = cx("main");
         self.queue.submit("chief", "Go.", &cx).await.unwrap();
@@ -98,7 +98,7 @@ impl<S: Place> Host<S> {
         self.store.work(&thread("main")).await.unwrap().unwrap()
     }
 
-    /// Works until the thread has ended.
+    /// Runs the worker until the thread has ended.
     async fn ended(&self) -> WorkRow {
         let stop = CancellationToken::new();
         let (worker, until) = (self.worker.clone(), stop.clone());
@@ -173,7 +173,7 @@ fn answer() -> Vec<Act> {
     ])
 }
 
-/// Returns a model at a mock provider whose waits do not fit into its budget.
+/// Returns a model at a mock provider, with one attempt for each step and this budget for waits.
 fn model_at(server: &StandIn, budget: Duration) -> HttpModel {
     let mut retry = Retry::default();
     (retry.attempts, retry.budget) = (1, budget);
@@ -204,7 +204,7 @@ async fn suspended<S: Place>(store: S) {
     assert_eq!(host.causes().await.last(), Some(&Some(RunCause::Replied)));
 }
 
-// A wait that fits into the budget does not suspend the run: the attempt counts, and the next attempt respects the wait.
+// A wait within the budget does not suspend the run: the attempt counts, and the next attempt respects the wait.
 async fn counted<S: Place>(store: S) {
     let refused = json_response(429, &[("retry-after-ms", "400")], &json!({}));
     let server = StandIn::start(vec![refused, answer()]).await;
