@@ -101,7 +101,7 @@ impl HttpOptions {
         self
     }
 
-    /// Requires an access token for every request.
+    /// Requires an access token for every request to the endpoint.
     pub fn auth(mut self, auth: Auth) -> Self {
         self.auth = Some(auth);
         self

@@ -316,9 +316,9 @@ async fn denied_nested_call_does_not_run() {
     }
 }
 
-// If the client does not answer, the outer call is reported as pending, and nothing runs.
+// If the client dismisses the question, the outer call is reported as pending, and no payment runs.
 #[tokio::test]
-async fn outer_call_is_pending_if_the_client_does_not_answer() {
+async fn outer_call_is_pending_if_the_client_dismisses_the_question() {
     let bank = Bank::default();
     let dismissed = json!({ "action": "cancel" });
     let (waits, asked) = meanwhile(&bank, "pay_both", &dismissed).await;

@@ -524,7 +524,7 @@ async fn sessions_are_limited_and_end_when_they_are_idle() {
 
 // After the entries of many ended sessions were removed, an ended session is not found and a new session works.
 #[tokio::test]
-async fn ended_sessions_are_evicted_and_users_stay_separate() {
+async fn ended_session_is_not_found_and_a_new_session_works() {
     let web = Web::of(&server(), HttpOptions::new()).await;
     let mut last = String::new();
     // This is more than the number of sessions that are recorded before ended sessions are removed.

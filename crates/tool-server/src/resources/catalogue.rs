@@ -29,7 +29,7 @@ struct CatalogueTool {
     title: Option<String>,
     description: String,
     category: String,
-    /// Hash of the tool's contract: name, description, schemas and effects.
+    /// Hash of the tool's contract: name, description, schemas, effects and hints.
     contract: String,
     /// The tool's effects as the sum of 1 (read), 2 (write), 4 (destroy) and 8 (external).
     effect: u8,

@@ -54,7 +54,7 @@ pub(super) struct EffectRecord {
     contract: String,
     /// Hash of the canonical arguments.
     arguments_hash: String,
-    /// The run that owns the row.
+    /// The run of the tool's body that owns the row.
     owner: String,
     attempt: u32,
     #[schema(format = DateTime)]
@@ -64,7 +64,8 @@ pub(super) struct EffectRecord {
     lease_until: String,
     #[schema(format = DateTime)]
     ended: Option<String>,
-    /// Whether the tool ended after its lease had expired, or its outcome contradicts the settlement by an operator.
+    /// Whether an end was recorded too late: the tool ended after its lease had expired, an earlier attempt ended after this attempt had begun, or
+    /// the outcome contradicts the settlement by an operator.
     late: bool,
     /// The operator who settled the effect.
     resolved_by: Option<String>,

@@ -191,7 +191,7 @@ struct NewToolFunction {
     effects: Option<Effects>,
 }
 
-/// The fields of a function to change. Null removes a value.
+/// The fields of a function to change. Null removes an optional value, and leaves `name` unchanged.
 #[derive(ToSchema)]
 #[expect(
     dead_code,

@@ -85,7 +85,7 @@ async fn tool_list_and_messages_are_stable_while_a_tool_is_disabled() {
         );
         assert!(second.withdrawn().eq(["send_mail"]));
 
-        // Each provider's own mechanism informs the model of the change, and the call is refused in any case.
+        // If the provider has a mechanism for it, the request informs the model of the change. The call is refused in any case.
         let fields = serde_json::to_value(&second).unwrap();
         match provider {
             Provider::Chat => assert_eq!(

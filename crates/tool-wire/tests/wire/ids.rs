@@ -166,7 +166,7 @@ fn found(value: &Value, key: &str, into: &mut Vec<String>) {
 #[tokio::test]
 async fn missing_and_empty_ids_are_generated() {
     let (empty, blank, null) = (json!(""), json!(" "), Value::Null);
-    // The last case: the id that would be generated first is taken.
+    // In the last case, the first call has the id that would be generated for the second call.
     let taken = json!("call_1");
     for provider in Provider::ALL {
         for given in [

@@ -356,7 +356,7 @@ async fn a_replayed_thread_shows_its_files_again() {
         let text = values.iter().map(Value::to_string).collect::<String>();
         assert_eq!(text.matches(PNG).count(), 2, "{provider}");
         assert_eq!(text.matches(GIF).count(), 2, "{provider}");
-        // History written from the thread equals history written from the results.
+        // Writing the same thread again gives the same messages.
         let again = provider.history(&stored).unwrap();
         let same = history
             .messages

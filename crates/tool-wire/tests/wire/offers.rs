@@ -63,7 +63,8 @@ fn tools_are_listed_in_the_format_of_each_provider() {
     assert!(bedrock.contains(&format!(r#""inputSchema":{{"json":{schema}}}"#)));
 }
 
-// S1-30: the definitions that are sent equal the definitions that were generated at compile time, byte for byte
+// S1-30: the definitions that are sent, or for Responses and Bedrock their schemas, equal the texts that were generated at compile time, byte for
+// byte
 #[test]
 fn offered_definitions_are_the_compiled_ones() {
     let tools = toolset![fetch, forecast, search];

@@ -168,7 +168,7 @@ async fn calls_are_streamed_to_the_interface() {
     );
 }
 
-// A reply from any provider is shown in the same way, streamed or complete; a reply that was cut off is shown as failed.
+// A complete reply from any provider is shown in the same way. The calls of a reply that was cut off are shown as failed.
 #[test]
 fn replies_of_every_provider_are_shown() {
     for provider in Provider::ALL {

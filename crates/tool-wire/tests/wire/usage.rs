@@ -14,7 +14,7 @@ fn usage(input: u64, output: u64, read: Option<u64>) -> Usage {
     }
 }
 
-/// Returns a usage whose cache has written tokens for 5 minutes and for 1 hour.
+/// Returns a usage with tokens that were written to a cache for 5 minutes and for 1 hour.
 fn written(usage: Usage, minutes: Option<u64>, hours: Option<u64>) -> Usage {
     Usage {
         cache_write_5m_tokens: minutes,
@@ -126,7 +126,7 @@ fn counts_of_every_provider_have_one_meaning() {
             json!({"prompt_tokens": 100, "completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 15}, "total_tokens": 120}),
             reasoned(all(None), 15),
         ),
-        // The input excludes both, and the output includes thinking.
+        // The input excludes cached tokens and tokens that are written to the cache, and the output includes thinking.
         (
             Provider::Anthropic,
             json!({"input_tokens": 10, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 30,

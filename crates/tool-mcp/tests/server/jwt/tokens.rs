@@ -256,7 +256,7 @@ async fn token_without_kid_needs_exactly_one_matching_key() {
         .await;
 }
 
-// Keys with a different `use` or `alg` do not verify tokens.
+// Keys for a different use, type or algorithm, malformed keys and keys with a private part do not verify tokens.
 #[tokio::test]
 async fn keys_that_are_not_for_signatures_are_refused() {
     let p256 = Signer::p256("p256");

@@ -197,7 +197,7 @@ fn enum_names_match_case_insensitively() {
     );
 }
 
-// M10, and STRICT 3.2: repeated items are removed from sets.
+// M10: repeated items are removed from sets.
 #[test]
 fn repeated_items_are_removed_from_sets() {
     becomes(set(u32s()), "[1,2, 1.0 ,3,2]", "[1,2 ,3]");

@@ -222,7 +222,7 @@ fn option_is_nullable_for_openai_and_not_required_elsewhere() {
     }
 }
 
-// S0-06, S2-04: a default is in the description (in JSON Schema a keyword), and the field is not required
+// S0-06, S2-04: a default is in the description, or in JSON Schema in the keyword `default`; JSON Schema does not require the field
 #[test]
 fn default_is_described_and_makes_the_field_optional() {
     let text = |dialect| {
