@@ -215,7 +215,7 @@ pub fn show(text: &str, most: usize) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    // H7: hidden characters are found
+    // Hidden characters are found
     #[test]
     fn invisible_characters_are_found() {
         for hidden in [

@@ -125,7 +125,7 @@ async fn dose(
     format!("{grams} {hourly:?}")
 }
 
-// S1-30, S1-64: the whole kit passes for every linked tool. E2: an earlier kit generated `PT0.5S`, which a tool with a `Duration` refused.
+// S1-30, S1-64: the whole kit passes for every linked tool. An earlier kit generated `PT0.5S`, which a tool with a `Duration` refused.
 #[test]
 fn linked_tools_pass_the_test_kit() {
     tool_core::assert_tools!();

@@ -418,7 +418,7 @@ async fn missing_host_required_secret_hides_the_tool() {
     assert!(error.to_string().contains("[secret-spec] the key is empty"));
 }
 
-// F6: an intersection of two sets of dialects contains only the dialects of both.
+// An intersection of two sets of dialects contains only the dialects of both.
 #[test]
 fn sets_of_dialects_intersect() {
     let few = Dialects::only(Dialect::Mcp).with(Dialect::OpenAi);

@@ -167,7 +167,7 @@ fn misses_comma(tokens: &[TokenTree]) -> bool {
 mod tests {
     use super::{is_half_typed, is_half_typed_item};
 
-    // G9: incomplete code causes one error, the error of rustc.
+    // Incomplete code causes one error, the error of rustc.
     #[test]
     fn incomplete_parameters_are_recognised() {
         for half in [

@@ -132,7 +132,7 @@ mod tests {
         around(text, line, text[start..at].chars().count() + 1)
     }
 
-    // E4: serde's derive next to `#[schema(integer)]` is found.
+    // Serde's derive next to `#[schema(integer)]` is found.
     #[test]
     fn derives_of_the_same_item_are_found() {
         let one = "use x;\n\n/// Ä.\n#[derive(Clone, serde::Deserialize, StrictSchema)]\n#[repr(u8)]\nenum E { A }";

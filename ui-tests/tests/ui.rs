@@ -54,7 +54,7 @@ fn recorded_errors_contain_no_paths_of_the_machine() {
                 "/home/",
                 "registry/src",
                 ".cargo/",
-                // F1: if the component `rust-src` is installed, rustc prints the sources of the standard library with this path.
+                // If the component `rust-src` is installed, rustc prints the sources of the standard library with this path.
                 "$RUST/",
             ] {
                 assert!(
@@ -90,7 +90,7 @@ fn name(program: &Path) -> String {
     name.with_extension("").to_string_lossy().into_owned()
 }
 
-// E6, E7, M2: one mistake causes one error, except in the programs of `MORE_THAN_ONE`.
+// M2: one mistake causes one error, except in the programs of `MORE_THAN_ONE`.
 #[test]
 fn one_mistake_causes_one_error() {
     for rule in entries(Path::new("fail")) {
@@ -139,7 +139,7 @@ const MORE_THAN_ONE: &[(&str, usize)] = &[
     ("half-typed/field_without_type", 2),
 ];
 
-// G9: half-typed code causes only one error, except in at most 3 of these programs.
+// Half-typed code causes only one error, except in at most 3 of these programs.
 #[test]
 fn half_typed_programs_have_no_second_error() {
     let programs = programs(Path::new("fail/half-typed"));

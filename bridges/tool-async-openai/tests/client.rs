@@ -164,7 +164,7 @@ async fn response_round_trips() {
         .await
         .unwrap();
     let message = responses::message(&first);
-    assert_eq!(message.reasoning, "A city.\n\nLook it up."); // A14: reasoning is read
+    assert_eq!(message.reasoning, "A city.\n\nLook it up."); // Reasoning is read
     assert_eq!(
         (message.text.as_str(), message.truncated),
         ("Let me look.", false)

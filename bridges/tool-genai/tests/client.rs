@@ -62,7 +62,7 @@ async fn talk(model: &str, path: &str, dialect: Dialect, answer: Value) -> (Vec<
         .unwrap();
     let message = tool_genai::message(&response);
     assert_eq!(message.calls.len(), 2, "{message:?}");
-    // A14: the model's reasoning is read. Only the response for OpenAI contains reasoning.
+    // The model's reasoning is read. Only the response for OpenAI contains reasoning.
     let reasoning = if dialect == Dialect::OpenAi {
         "Two cities."
     } else {

@@ -47,7 +47,7 @@ async fn completion_round_trips() {
     let request = || CompletionRequest::new("How warm is it?").tools(definitions.clone());
     let response = model.call(request()).await.unwrap();
     let message = tool_rig::message(&response);
-    assert_eq!(message.reasoning, "Two cities."); // A14: reasoning is read
+    assert_eq!(message.reasoning, "Two cities."); // Reasoning is read
     assert_eq!(
         (message.text.as_str(), message.truncated),
         ("Let me look.", false)

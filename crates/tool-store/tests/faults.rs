@@ -255,7 +255,7 @@ fn may_mount(what: &[&str]) -> bool {
     may
 }
 
-// B1: after a write failed because the disk is full, the store accepts small writes at once, and large writes when the disk has more space.
+// After a write failed because the disk is full, the store accepts small writes at once, and large writes when the disk has more space.
 #[test]
 fn full_disk_accepts_writes_that_fit() {
     if may_mount(&[]) {
@@ -263,19 +263,19 @@ fn full_disk_accepts_writes_that_fit() {
     }
 }
 
-// B1: an I/O error does not prevent later writes.
+// An I/O error does not prevent later writes.
 #[test]
 fn io_error_does_not_stop_later_writes() {
     in_child("file size", false);
 }
 
-// B1: a change that runs out of memory does not prevent later writes.
+// A change that runs out of memory does not prevent later writes.
 #[test]
 fn out_of_memory_does_not_stop_later_writes() {
     in_child("memory", false);
 }
 
-// B1: a file system that a disk error made read-only is used again once it is remounted.
+// A file system that a disk error made read-only is used again once it is remounted.
 #[test]
 fn aborted_file_system_is_used_again_after_its_repair() {
     if may_mount(&["mkfs.ext4", "e2fsck"]) && Path::new("/dev/loop-control").exists() {
@@ -283,7 +283,7 @@ fn aborted_file_system_is_used_again_after_its_repair() {
     }
 }
 
-// B1: a store on a read-only file system fails to open with a clear error.
+// A store on a read-only file system fails to open with a clear error.
 #[test]
 fn read_only_file_system_is_refused_at_opening() {
     if may_mount(&[]) {
@@ -291,7 +291,7 @@ fn read_only_file_system_is_refused_at_opening() {
     }
 }
 
-// B1: a URL that asks for read-only access is refused, because a store writes.
+// A URL that asks for read-only access is refused, because a store writes.
 #[tokio::test]
 async fn read_only_url_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -201,7 +201,7 @@ async fn many_processes_create_one_file() {
     }
 }
 
-// B1: two processes that start on one new file both open it, and either process may apply the migrations.
+// Two processes that start on one new file both open it, and either process may apply the migrations.
 #[tokio::test]
 async fn two_processes_start_on_one_new_file() {
     for _ in 0..50 {

@@ -139,14 +139,14 @@ fn the_search_finds_each_spelling() {
     }
 }
 
-// B10: the erasure of a thread or a user covers its variables.
+// The erasure of a thread or a user covers its variables.
 #[tokio::test]
 async fn erasure_removes_variables() {
     erasure::removes_variables(MemoryStore::default()).await;
     erasure::removes_variables(SqliteStore::in_memory().await.unwrap()).await;
 }
 
-// B10: the erasure of a thread or a user removes responses that contain its contents, and a purge removes expired responses.
+// The erasure of a thread or a user removes responses that contain its contents, and a purge removes expired responses.
 #[tokio::test]
 async fn erasure_and_retention_remove_stored_responses() {
     erasure::removes_responses(MemoryStore::default()).await;

@@ -36,7 +36,7 @@ async fn send_in_steps(bodies: &Bodies) -> u32 {
     3
 }
 
-// B3: after a call is dropped between any two polls, it is not ambiguous if its body never began, and it has succeeded if its body returned
+// After a call is dropped between any two polls, it is not ambiguous if its body never began, and it has succeeded if its body returned
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_call_is_ambiguous_only_while_its_body_runs() {
     let folder = tempfile::tempdir().unwrap();

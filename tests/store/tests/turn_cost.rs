@@ -83,7 +83,7 @@ impl Model for Script {
     }
 }
 
-// B11: a turn has two reads, one effect, six messages and a required audit. With sequential calls, it needs seven transactions: the user's message and the
+// A turn has two reads, one effect, six messages and a required audit. With sequential calls, it needs seven transactions: the user's message and the
 // start of the run; the model's message; the intent of the first read; twice the end of a read and the next intent; the end of the effect; the last message
 // and the end of the run. If the reads run in parallel, one transaction writes their intents, and one writes their ends and the intent of the effect.
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn cost(parallel: usize) -> usize {
     cost
 }
 
-// B11: a single call with an effect and a required audit row costs two transactions, for its intent and for its end, each with the audit row.
+// A single call with an effect and a required audit row costs two transactions, for its intent and for its end, each with the audit row.
 // Concurrent calls that wait for the database share transactions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_calls_share_commits() {

@@ -180,7 +180,7 @@ async fn unassigned(file: &Path) -> Vec<String> {
     names.collect()
 }
 
-// A1: the results of old messages are assigned to their calls, even if the model repeated an id.
+// The results of old messages are assigned to their calls, even if the model repeated an id.
 #[tokio::test]
 async fn old_results_are_paired_with_their_calls() {
     let odd = r#"{"calls":[7,"text",{"name":"send"},{"id":3},{"id":"call_0"}]}"#;
@@ -259,7 +259,7 @@ async fn old_results_are_paired_with_their_calls() {
     assert_eq!(unassigned(&file).await, Vec::<String>::new());
 }
 
-// A2: an old thread with calls of exactly one workspace belongs to this workspace; an old thread with calls of two workspaces belongs to none.
+// An old thread with calls of exactly one workspace belongs to this workspace; an old thread with calls of two workspaces belongs to none.
 #[tokio::test]
 async fn old_threads_get_their_workspace_or_none() {
     let sql = [
@@ -308,7 +308,7 @@ async fn old_threads_get_their_workspace_or_none() {
     assert_eq!(owners, ["", "", "acme", "acme", "acme", "globex"]);
 }
 
-// A2: if the whole file has one workspace, threads without calls belong to it. If the file has no workspace, they belong to the workspace without a name.
+// If the whole file has one workspace, threads without calls belong to it. If the file has no workspace, they belong to the workspace without a name.
 #[tokio::test]
 async fn a_thread_without_calls_belongs_to_the_only_workspace() {
     for (rows, owner) in [
@@ -340,7 +340,7 @@ fn intent(position: u32, call: &str) -> Intent {
     }
 }
 
-// A1, M6: effects that began in a version without call identities do not begin again.
+// M6: effects that began in a version without call identities do not begin again.
 #[tokio::test]
 async fn old_effects_are_found() {
     let states = ["running", "ambiguous", "succeeded", "failed"];
@@ -377,7 +377,7 @@ async fn old_effects_are_found() {
     );
 }
 
-// A1, M5: approvals that a version without call identities stored are found by the key of their call, including nested calls.
+// M5: approvals that a version without call identities stored are found by the key of their call, including nested calls.
 #[tokio::test]
 async fn old_approvals_are_found_by_key() {
     let asked = |id, call, parent, status| {
@@ -648,7 +648,7 @@ fn open_call() -> String {
     said + &called("main", 2, "run.1", &["call_0"])
 }
 
-// A1, M5: an approval that a version without call identities stored lets its call run exactly once, by thread and by token.
+// M5: an approval that a version without call identities stored lets its call run exactly once, by thread and by token.
 #[tokio::test]
 async fn an_old_approval_lets_its_call_run_once() {
     let (contract, _) = stored_by_a_gate().await;
@@ -712,7 +712,7 @@ async fn an_old_approval_lets_its_call_run_once() {
     }
 }
 
-// A1, M6: an effect that a version without call identities began and whose end was not stored is not repeated, and an operator's rerun runs it once.
+// M6: an effect that a version without call identities began and whose end was not stored is not repeated, and an operator's rerun runs it once.
 #[tokio::test]
 async fn an_old_effect_is_not_repeated() {
     let (contract, hash) = stored_by_a_gate().await;

@@ -140,7 +140,7 @@ mod tests {
         Err(Missing::new("no\n  node"))
     }
 
-    // F2: a test that cannot run is not reported as passed.
+    // A test that cannot run is not reported as passed.
     #[test]
     fn case_without_its_need_is_ignored_with_the_reason() {
         let ignored = verdict(missing(), "clients sdk_case", true);
@@ -153,7 +153,7 @@ mod tests {
         ));
     }
 
-    // F2: a skipped test does not pass under `CI`.
+    // A skipped test does not pass under `CI`.
     #[test]
     fn case_without_its_need_fails_in_ci_unless_it_is_listed() {
         let failed = verdict(missing(), "clients sdk_case", false).err();

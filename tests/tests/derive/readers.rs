@@ -198,7 +198,7 @@ async fn answer(name: &str, arguments: &str) -> String {
         .model_text()
 }
 
-// E3: a custom deserializer receives null for an absent key. Earlier, the schema allowed the key to be absent, but serde refused `{}` without a
+// A custom deserializer receives null for an absent key. Earlier, the schema allowed the key to be absent, but serde refused `{}` without a
 // pointer.
 #[tokio::test]
 async fn absent_key_reaches_a_custom_deserializer_as_null() {
@@ -226,7 +226,7 @@ async fn absent_key_reaches_a_custom_deserializer_as_null() {
     );
 }
 
-// E3: a custom deserializer receives null for an absent key in variants and flattened records too.
+// A custom deserializer receives null for an absent key in variants and flattened records too.
 #[tokio::test]
 async fn absent_key_is_null_in_variants_and_flattened_records() {
     let coats = r#"{"coats":[{"kind":"Plain"},{"kind":"Plain","tint":"a"},{"kind":"Thick"}],"layer":{"Plain":{}}}"#;
@@ -292,7 +292,7 @@ fn baskets(
             .sum::<u32>()
 }
 
-// E5: the error of a custom deserializer has the pointer of the value. Earlier, the model received serde's text without the pointer.
+// The error of a custom deserializer has the pointer of the value. Earlier, the model received serde's text without the pointer.
 #[tokio::test]
 async fn deserializer_error_is_reported_with_its_pointer() {
     let tools = toolset![baskets];
@@ -334,7 +334,7 @@ async fn deserializer_error_is_reported_with_its_pointer() {
     }
 }
 
-// E5: the error of a dynamic tool's deserializer has the pointer of the value.
+// The error of a dynamic tool's deserializer has the pointer of the value.
 #[tokio::test]
 async fn dynamic_handler_error_is_reported_with_its_pointer() {
     #[derive(Deserialize)]

@@ -177,7 +177,7 @@ fn none(found: &[String]) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
-// F5: each test in a row exists, and the comment above it has the capability's id.
+// Each test in a row exists, and the comment above it has the capability's id.
 #[test]
 fn each_named_test_exists_and_names_its_capability() {
     let sources = Sources::read();
@@ -201,7 +201,7 @@ fn each_named_test_exists_and_names_its_capability() {
     none(&wrong);
 }
 
-// F5: if a comment above a test has a capability's id, the capability's row names the file of the test.
+// If a comment above a test has a capability's id, the capability's row names the file of the test.
 #[test]
 fn each_claim_has_a_row_that_names_its_file() {
     let (sources, rows) = (Sources::read(), rows());

@@ -32,7 +32,7 @@ fn gather(folder: &Path, aliases: &mut BTreeSet<String>) {
     });
 }
 
-// G10: terms of other libraries are aliases of items.
+// Terms of other libraries are aliases of items.
 #[test]
 fn terms_of_other_libraries_are_doc_aliases() {
     let mut aliases = BTreeSet::new();
@@ -64,7 +64,7 @@ fn terms_of_other_libraries_are_doc_aliases() {
     }
 }
 
-// G10: the first link on the front page is to `#[tool]`. The page links to each guide except `telemetry`, and names the crates that users add.
+// The first link on the front page is to `#[tool]`. The page links to each guide except `telemetry`, and names the crates that users add.
 #[test]
 fn first_link_of_the_front_page_is_the_tool_attribute() {
     let text = fs::read_to_string(root().join("tool-core/src/lib.rs")).unwrap();
@@ -101,7 +101,7 @@ fn first_link_of_the_front_page_is_the_tool_attribute() {
     }
 }
 
-// G6: the guide declares host values with `host_value!`. The guide and the example share state between readers and
+// The guide declares host values with `host_value!`. The guide and the example share state between readers and
 // writers with `Reads` and `Writes`.
 #[test]
 fn guides_and_examples_declare_host_values_with_the_macro_and_share_state() {

@@ -34,7 +34,7 @@ fn packages() -> Vec<Value> {
     all_packages().into_iter().filter(published).collect()
 }
 
-// G1: the published packages have exactly these names. `tool-macros` is not one of them, because `tool_macros` is a different project and crates.io
+// The published packages have exactly these names. `tool-macros` is not one of them, because `tool_macros` is a different project and crates.io
 // treats `-` and `_` as the same.
 #[test]
 fn published_packages_have_the_expected_names() {
@@ -65,7 +65,7 @@ fn published_packages_have_the_expected_names() {
     assert_eq!(names, expected);
 }
 
-// G8: each package has a readme, keywords, categories, metadata for docs.rs and licence files.
+// Each package has a readme, keywords, categories, metadata for docs.rs and licence files.
 #[test]
 fn each_package_has_complete_metadata() {
     for package in packages() {
@@ -151,7 +151,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-// G8: each package contains every file that its pages link to or that its sources include.
+// Each package contains every file that its pages link to or that its sources include.
 #[test]
 fn packages_contain_every_linked_and_included_file() {
     let mut pages = 0;
@@ -187,7 +187,7 @@ fn packages_contain_every_linked_and_included_file() {
     assert!(pages >= 5, "only {pages} pages have links");
 }
 
-// G8: each crate enables `doc_cfg` on docs.rs, so that the page of an item shows the required feature.
+// Each crate enables `doc_cfg` on docs.rs, so that the page of an item shows the required feature.
 #[test]
 fn docs_of_each_package_show_features() {
     for package in packages() {

@@ -36,7 +36,7 @@ fn tools() -> Toolset {
     Registry::builder().dynamic(give).build().unwrap().open()
 }
 
-// H9: the page lists every repair, and `Repair::Off` disables every repair.
+// The page lists every repair, and `Repair::Off` disables every repair.
 #[tokio::test]
 async fn every_repair_is_on_the_page_and_can_be_switched_off() {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/arguments.md");

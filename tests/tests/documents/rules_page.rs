@@ -50,7 +50,7 @@ fn every_rule_is_on_the_page_with_its_proof() {
     }
 }
 
-// G10: every row is complete and has the number of its programs. Earlier, two rows were cut off at the first quotation mark of their message.
+// Every row is complete and has the number of its programs. Earlier, two rows were cut off at the first quotation mark of their message.
 #[test]
 fn every_row_is_whole_and_counts_its_programs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

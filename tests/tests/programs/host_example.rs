@@ -23,7 +23,7 @@ fn run(arguments: &[&str]) -> (String, String) {
     (stdout, log)
 }
 
-// F3: the example builds with its feature `otel` and exports a span for each call.
+// The example builds with its feature `otel` and exports a span for each call.
 #[test]
 fn host_with_otel_exports_a_span_for_each_call() {
     let (stdout, _) = run(&["--features", "examples/otel"]);

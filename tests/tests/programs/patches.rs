@@ -288,7 +288,7 @@ fn stale(path: &Path, page: &str) -> Result<(), String> {
     Ok(())
 }
 
-// A1 to C1: each patch that reintroduces a fixed fault applies, and its head is up to date.
+// Each patch that reintroduces a fixed fault applies, and its head is up to date.
 #[test]
 fn patches_that_reintroduce_a_fault_apply() {
     let patches = patches_of("tests/world/patches");

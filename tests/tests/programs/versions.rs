@@ -98,7 +98,7 @@ fn refusal(links: &Value, pack: &str, host: &str) -> Option<String> {
     (!output.status.success()).then(|| message.replace(place.to_str().unwrap(), "/src"))
 }
 
-// G8: two versions of `tool-core` in one program are refused with the documented error. Earlier, the tools of a pack with a different version were
+// Two versions of `tool-core` in one program are refused with the documented error. Earlier, the tools of a pack with a different version were
 // missing without an error.
 #[test]
 fn two_versions_in_one_program_are_refused_as_documented() {

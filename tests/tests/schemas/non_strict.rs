@@ -24,7 +24,7 @@ fn rules(changes: &[SchemaFault]) -> Vec<(&'static str, &str)> {
         .collect()
 }
 
-// H1: only the parts of a schema that a provider refuses in every mode are changed.
+// Only the parts of a schema that a provider refuses in every mode are changed.
 #[test]
 fn only_refused_parts_of_a_schema_are_changed() {
     let free = json!({
@@ -56,7 +56,7 @@ fn only_refused_parts_of_a_schema_are_changed() {
     }
 }
 
-// H1: the properties of a choice at the root become optional properties of one object.
+// The properties of a choice at the root become optional properties of one object.
 #[test]
 fn choices_at_the_root_become_properties() {
     let cases = [
@@ -133,7 +133,7 @@ fn choices_at_the_root_become_properties() {
     }
 }
 
-// H1: a root that is not a plain object is converted to a plain object.
+// A root that is not a plain object is converted to a plain object.
 #[test]
 fn roots_that_are_not_plain_objects_become_one() {
     let referred = json!({"$ref": "#/$defs/args", "description": "own", "$defs": {"args": {"type": "object", "description": "d", "properties": {"a": {}}}}});
@@ -174,7 +174,7 @@ fn roots_that_are_not_plain_objects_become_one() {
     assert_eq!(sent(&referred, Dialect::JsonSchema).0, referred);
 }
 
-// H1: each provider refuses different keywords.
+// Each provider refuses different keywords.
 #[test]
 fn each_provider_has_its_own_refusals() {
     let schema = json!({"type": "object", "properties": {
@@ -273,7 +273,7 @@ fn echo(name: &str, schema: &Value) -> DynamicTool {
     .non_strict(check)
 }
 
-// H1: a tool is strict for each provider whose strict mode accepts its schema, and the offer lists the non-strict tools.
+// A tool is strict for each provider whose strict mode accepts its schema, and the offer lists the non-strict tools.
 #[tokio::test]
 async fn tool_is_strict_for_each_provider_that_accepts_its_schema() {
     let map = json!({"type": "object", "properties": {"map": {"type": "object", "additionalProperties": {"type": "integer"}}, "n": {"type": "integer"}}});
@@ -367,7 +367,7 @@ async fn tool_is_strict_for_each_provider_that_accepts_its_schema() {
     }
 }
 
-// H1: tool search finds a non-strict tool by parameters that the tree does not represent.
+// Tool search finds a non-strict tool by parameters that the tree does not represent.
 #[test]
 fn tools_that_are_not_strict_are_searched_by_their_parameters() {
     let schema = json!({"type": "object", "propertyNames": {"minLength": 2}, "properties": {"aggregation_pipeline": {
@@ -385,7 +385,7 @@ fn tools_that_are_not_strict_are_searched_by_their_parameters() {
     }
 }
 
-// H1: only strict tools count towards Anthropic's limits.
+// Only strict tools count towards Anthropic's limits.
 #[test]
 fn tools_that_are_not_strict_do_not_count_as_strict() {
     let map = json!({"type": "object", "properties": {"map": {"type": "object", "additionalProperties": {}}}});

@@ -164,7 +164,7 @@ fn approval_is_a_flag_or_a_predicate_on_typed_arguments() {
     assert!(asks(r#"{"amount":"x"}"#, &cx).is_err());
 }
 
-// G9: `approval` accepts a closure of the arguments and the context. Earlier, a closure was refused with "expected identifier".
+// `approval` accepts a closure of the arguments and the context. Earlier, a closure was refused with "expected identifier".
 #[test]
 fn approval_may_be_a_closure_of_the_arguments_and_the_context() {
     let Approval::When(asks) = <lend as Tool>::DEF.approval() else {

@@ -305,7 +305,7 @@ async fn without_a_store_the_head_is_shown() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Unavailable);
 }
 
-// M17, B4: a store that never answers delays a call without a deadline by 30 seconds. The call returns its result, and only the rest of the output
+// M17: a store that never answers delays a call without a deadline by 30 seconds. The call returns its result, and only the rest of the output
 // is not stored.
 #[tokio::test(start_paused = true)]
 async fn hanging_spill_store_does_not_block_the_result() {

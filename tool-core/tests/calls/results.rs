@@ -239,7 +239,7 @@ async fn model_reads_the_model_view() {
     );
 }
 
-// S2-27, F6: a host reads every part of a citation; the version is present only where it was set.
+// S2-27: a host reads every part of a citation; the version is present only where it was set.
 #[test]
 fn citation_has_its_version() {
     let page = Citation::new("handbook", "onboarding.md");
@@ -342,7 +342,7 @@ async fn progress_waits_for_its_reader() {
     );
 }
 
-// B11: steps do not accumulate in a call that runs in its own task, either.
+// Steps do not accumulate in a call that runs in its own task, either.
 #[tokio::test]
 async fn progress_of_an_audited_call_waits_for_its_reader() {
     let (counts, cx) = context();
@@ -364,7 +364,7 @@ async fn progress_of_an_audited_call_waits_for_its_reader() {
     assert_eq!(more.len(), 996, "no step is lost");
 }
 
-// B11: progress that a tool reports without waiting is stored up to a limit; a late reader gets the newest values.
+// Progress that a tool reports without waiting is stored up to a limit; a late reader gets the newest values.
 #[tokio::test]
 async fn unread_progress_is_bounded() {
     let (_, cx) = context();
@@ -511,7 +511,7 @@ struct Mean {
     of: Vec<f64>,
 }
 
-// H6: a NaN float fails the call, because JSON has no such number and the tool's output schema refuses null.
+// A NaN float fails the call, because JSON has no such number and the tool's output schema refuses null.
 #[tokio::test]
 async fn non_finite_float_fails_the_call() {
     let cx = ToolContext::anonymous();
@@ -591,7 +591,7 @@ async fn order(
     })
 }
 
-// G5: a user's error type decides for each variant whether the model reads its text
+// A user's error type decides for each variant whether the model reads its text
 #[tokio::test]
 async fn error_type_selects_errors_shown_to_the_model() {
     for (way, shown) in [

@@ -72,7 +72,7 @@ async fn call_that_requires_approval_waits_and_does_not_run() {
     );
 }
 
-// B7: a dynamic tool receives the approved number; a number that its handler would receive rounded is refused before an approval is requested.
+// A dynamic tool receives the approved number; a number that its handler would receive rounded is refused before an approval is requested.
 #[tokio::test]
 async fn dynamic_tool_receives_the_approved_number() {
     let host = Host::new();
@@ -108,7 +108,7 @@ async fn dynamic_tool_receives_the_approved_number() {
             "122.41629403378658",
         ),
         ("c-3", "1.50e2", "150", "150"),
-        // H9: no double has so many digits, so the nearest double is approved.
+        // No double has so many digits, so the nearest double is approved.
         (
             "c-4",
             "122.416294033786585",
@@ -758,7 +758,7 @@ async fn invalid_approval_transition_is_refused() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N4: the approval of a call that a turn has refused cannot run the call
+// The approval of a call that a turn has refused cannot run the call
 #[tokio::test]
 async fn refused_call_of_a_turn_loses_its_approvals() {
     let host = Host::new();
@@ -782,7 +782,7 @@ async fn refused_call_of_a_turn_loses_its_approvals() {
     assert_eq!(host.mailbox.sent(), 0);
 }
 
-// A13: plans count towards the limit of open approvals of a conversation
+// Plans count towards the limit of open approvals of a conversation
 #[tokio::test]
 async fn plans_count_towards_the_open_approvals_of_a_conversation() {
     let host = Host::new();
@@ -797,7 +797,7 @@ async fn plans_count_towards_the_open_approvals_of_a_conversation() {
     approvals.ask_plan("{}", &elsewhere).await.unwrap();
 }
 
-// A13: calls outside of conversations have a limit of open approvals for each user
+// Calls outside of conversations have a limit of open approvals for each user
 #[tokio::test]
 async fn calls_outside_of_conversations_have_a_limit_for_each_user() {
     let host = Host::new();

@@ -459,7 +459,7 @@ async fn required_audit_failure_stops_the_call() {
     );
 }
 
-// B4: a call whose approval was used before the sink failed stays open, and begins once the sink works again
+// A call whose approval was used before the sink failed stays open, and begins once the sink works again
 #[tokio::test]
 async fn approved_call_stays_open_while_a_separate_sink_is_down() {
     let (store, sink, mailbox) = (MemoryStore::default(), Flaky::default(), Mailbox::default());

@@ -113,7 +113,7 @@ fn distinct(calls: &[String]) -> usize {
     calls.iter().collect::<BTreeSet<_>>().len()
 }
 
-// S1-26, B12: a sink that is slower than a tight loop of calls loses no row
+// S1-26: a sink that is slower than a tight loop of calls loses no row
 #[tokio::test(start_paused = true)]
 async fn slow_sink_receives_every_row() {
     let host = Host::new(WriteMode::Slowly);
@@ -131,7 +131,7 @@ async fn slow_sink_receives_every_row() {
     assert!(host.sink.writes.load(Ordering::SeqCst) <= 5_000 / 250);
 }
 
-// S1-26, B12: while the sink of one host hangs, many concurrent callers of another host lose no row and do not wait
+// S1-26: while the sink of one host hangs, many concurrent callers of another host lose no row and do not wait
 #[tokio::test(start_paused = true)]
 async fn callers_wait_for_their_own_sink_only() {
     let (slow, stuck) = (Host::new(WriteMode::Slowly), Host::new(WriteMode::Never));
@@ -172,7 +172,7 @@ async fn callers_wait_for_their_own_sink_only() {
     assert!(dropped >= 3_600 - 2 * 1_200, "{dropped}");
 }
 
-// B12: one failed write loses no row: waiting rows stay in the queue and are written with the next write
+// One failed write loses no row: waiting rows stay in the queue and are written with the next write
 #[tokio::test(start_paused = true)]
 async fn failed_audit_write_loses_no_row() {
     let host = Host::new(WriteMode::OnceNot);
@@ -184,7 +184,7 @@ async fn failed_audit_write_loses_no_row() {
     assert_eq!((calls.len(), distinct(&calls)), (900, 900));
 }
 
-// B12: while the sink hangs, a call waits for at most five seconds and then runs, unless its deadline passes or its caller drops it first
+// While the sink hangs, a call waits for at most five seconds and then runs, unless its deadline passes or its caller drops it first
 #[tokio::test(start_paused = true)]
 async fn call_waits_for_the_sink_until_its_deadline_or_for_five_seconds() {
     let host = Host::new(WriteMode::Never);
@@ -209,7 +209,7 @@ async fn call_waits_for_the_sink_until_its_deadline_or_for_five_seconds() {
     assert_eq!(began.elapsed(), Duration::from_secs(7));
 }
 
-// B12: without a runtime, calls write their rows themselves
+// Without a runtime, calls write their rows themselves
 #[test]
 fn calls_write_waiting_rows_without_a_runtime() {
     let host = Host::new(WriteMode::Slowly);
@@ -226,7 +226,7 @@ fn calls_write_waiting_rows_without_a_runtime() {
     assert_eq!(distinct(&host.sink.calls()), 1_200);
 }
 
-// B12: rows are written although the runtime of the first row is no longer driven
+// Rows are written although the runtime of the first row is no longer driven
 #[test]
 fn rows_are_written_while_the_first_runtime_is_not_driven() {
     let runtime = || {

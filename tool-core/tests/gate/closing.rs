@@ -160,7 +160,7 @@ async fn outcomes(store: &MemoryStore) -> Vec<Option<String>> {
     outcomes
 }
 
-// B11: the audit row and the result in the thread are written in one batch, in two concurrent conversations with parallel calls
+// The audit row and the result in the thread are written in one batch, in two concurrent conversations with parallel calls
 #[tokio::test]
 async fn end_of_a_call_is_written_in_one_batch() {
     let store = Counting::new(false);
@@ -190,7 +190,7 @@ async fn end_of_a_call_is_written_in_one_batch() {
     assert_eq!(store.counts(), [4, 10]);
 }
 
-// B11: a batch that fails is replaced by single writes
+// A batch that fails is replaced by single writes
 #[tokio::test]
 async fn batch_that_fails_is_written_one_by_one() {
     let store = Counting::new(true);
@@ -207,7 +207,7 @@ async fn batch_that_fails_is_written_one_by_one() {
     assert_eq!(store.counts(), [2, 9]);
 }
 
-// B11: stores in two databases get single writes
+// Stores in two databases get single writes
 #[tokio::test]
 async fn stores_of_two_databases_are_written_one_by_one() {
     let host = Host::new();
@@ -273,7 +273,7 @@ where
     }
 }
 
-// B11: the result of a call that took effect is stored even if its caller is dropped, and the next run does not repeat the effect
+// The result of a call that took effect is stored even if its caller is dropped, and the next run does not repeat the effect
 #[tokio::test(start_paused = true)]
 async fn result_is_stored_after_its_caller_disconnects() {
     let store = MemoryStore::default();
@@ -358,7 +358,7 @@ impl Pair {
     }
 }
 
-// B11: the end of a read is written while the next call is recorded, and the next body waits for this write
+// The end of a read is written while the next call is recorded, and the next body waits for this write
 #[tokio::test]
 async fn body_waits_for_the_end_of_the_read_before_it() {
     let mut store = Counting::new(false);
@@ -386,7 +386,7 @@ async fn body_waits_for_the_end_of_the_read_before_it() {
     assert_eq!(outcomes(&pair.store.store).await, [ok.clone(), ok]);
 }
 
-// B11: the end of a read is written although its turn is dropped, and the call after it does not run
+// The end of a read is written although its turn is dropped, and the call after it does not run
 #[tokio::test]
 async fn end_of_a_read_is_written_after_its_turn_is_dropped() {
     let mut store = Counting::new(false);
@@ -406,7 +406,7 @@ async fn end_of_a_read_is_written_after_its_turn_is_dropped() {
     assert_eq!(pair.log.0.load(Ordering::SeqCst), 0);
 }
 
-// B11: if the result of a read cannot be stored, the next body does not run
+// If the result of a read cannot be stored, the next body does not run
 #[tokio::test]
 async fn body_does_not_run_if_the_earlier_result_is_not_stored() {
     let mut store = Counting::new(true);

@@ -37,7 +37,7 @@ fn declared() -> Vec<(&'static str, DynamicTool)> {
     ]
 }
 
-// M3, F4: the contract covers effects and hints
+// M3: the contract covers effects and hints
 #[test]
 fn each_hint_and_effect_is_part_of_the_contract() {
     let contracts = declared().into_iter().map(|(_, tool)| {
@@ -48,7 +48,7 @@ fn each_hint_and_effect_is_part_of_the_contract() {
     assert_eq!(different.len(), declared().len());
 }
 
-// M3, F4: an approval becomes invalid when a hint or an effect of its tool changes
+// M3: an approval becomes invalid when a hint or an effect of its tool changes
 #[tokio::test]
 async fn an_approval_ends_when_a_hint_of_its_tool_changes() {
     use policy::{Policy, Rule};

@@ -199,7 +199,7 @@ impl Host {
     }
 }
 
-// B4: a ledger that hangs before the body delays a call no longer than its deadline. A late claim is released: no row is ambiguous
+// A ledger that hangs before the body delays a call no longer than its deadline. A late claim is released: no row is ambiguous
 // for a body that never began.
 #[tokio::test(start_paused = true)]
 async fn deadline_covers_the_claim() {
@@ -220,7 +220,7 @@ async fn deadline_covers_the_claim() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// B4: a drain waits until a late claim is released.
+// A drain waits until a late claim is released.
 #[tokio::test(start_paused = true)]
 async fn drain_waits_for_a_late_claim() {
     let host = Host::new(|_| Audit::Off);
@@ -234,7 +234,7 @@ async fn drain_waits_for_a_late_claim() {
     assert_eq!(host.states().await, []);
 }
 
-// B4: a ledger that hangs after the body delays the result no longer than the deadline, and the end is written in the background.
+// A ledger that hangs after the body delays the result no longer than the deadline, and the end is written in the background.
 #[tokio::test(start_paused = true)]
 async fn deadline_covers_the_end_in_the_ledger() {
     let host = Host::new(|_| Audit::Off);
@@ -248,7 +248,7 @@ async fn deadline_covers_the_end_in_the_ledger() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// B4: an approval store that hangs delays a call until its deadline at most. The call stays open: its approval may be spent.
+// An approval store that hangs delays a call until its deadline at most. The call stays open: its approval may be spent.
 #[tokio::test(start_paused = true)]
 async fn deadline_covers_the_approvals() {
     for step in ["list", "open", "get", "spend"] {

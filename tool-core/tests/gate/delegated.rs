@@ -80,7 +80,7 @@ async fn delegated(stop: impl AsyncFnOnce(&Turns, &CancellationToken)) -> CallRe
         .expect("the call ends after its run was cancelled")
 }
 
-// A8: cancelling a run that a tool drives ends the run's current call, and the tool's own call continues.
+// Cancelling a run that a tool drives ends the run's current call, and the tool's own call continues.
 #[tokio::test]
 async fn cancelled_run_of_a_tool_ends_its_calls() {
     let result = delegated(async |turns, _| {
@@ -91,7 +91,7 @@ async fn cancelled_run_of_a_tool_ends_its_calls() {
     assert_eq!(result.await.model_text(), "cancelled");
 }
 
-// A8: cancelling a turn ends the tool's call and the calls of the run that it drives.
+// Cancelling a turn ends the tool's call and the calls of the run that it drives.
 #[tokio::test]
 async fn cancelled_turn_ends_the_runs_of_its_tools() {
     let result = delegated(async |_, token| token.cancel()).await;

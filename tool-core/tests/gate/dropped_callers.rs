@@ -47,7 +47,7 @@ async fn dropped_after(call: impl Future<Output = CallResult>, polls: usize) -> 
     false
 }
 
-// B3: the effect of a dropped call is failed if the body never began, ambiguous if the body was interrupted, and succeeded if the body returned
+// The effect of a dropped call is failed if the body never began, ambiguous if the body was interrupted, and succeeded if the body returned
 #[tokio::test]
 async fn dropped_call_is_ambiguous_only_while_its_body_runs() {
     for steps in [0, 3] {
@@ -106,7 +106,7 @@ async fn dropped_call_is_ambiguous_only_while_its_body_runs() {
     }
 }
 
-// B3: a turn that is dropped before the body of its call begins, for example because its driver lost the lease, leaves the call open, also after its
+// A turn that is dropped before the body of its call begins, for example because its driver lost the lease, leaves the call open, also after its
 // row was written. The next driver makes the call.
 #[tokio::test]
 async fn call_that_was_dropped_before_its_body_is_made_by_the_next_driver() {
@@ -185,7 +185,7 @@ async fn try_again(bodies: &Bodies) -> Result<u32, ToolError> {
     Ok(7)
 }
 
-// B3: all attempts of a call share one row
+// All attempts of a call share one row
 #[tokio::test(start_paused = true)]
 async fn retries_share_one_row() {
     let (store, bodies) = (MemoryStore::default(), Bodies::default());
@@ -203,7 +203,7 @@ async fn retries_share_one_row() {
     assert_eq!(rows[0].state, EffectState::Succeeded);
 }
 
-// B3: when a runtime shuts down, nothing panics, and the call counts as interrupted
+// When a runtime shuts down, nothing panics, and the call counts as interrupted
 #[test]
 fn runtime_shutdown_counts_as_an_interrupted_call() {
     let (store, bodies) = (MemoryStore::default(), Bodies::default());
@@ -241,7 +241,7 @@ async fn send_and_hang(bodies: &Bodies) -> u32 {
     std::future::pending().await
 }
 
-// B2: the refusal of a call reports that an earlier run of the call may have had an effect
+// The refusal of a call reports that an earlier run of the call may have had an effect
 #[tokio::test(start_paused = true)]
 async fn denied_call_reports_possible_effects_of_its_earlier_run() {
     let (store, bodies) = (MemoryStore::default(), Bodies::default());

@@ -445,7 +445,7 @@ async fn drain_waits_for_calls_and_then_cancels_them() {
     assert_eq!(office.gate.running(), 0);
 }
 
-// B10: an effect whose result was erased keeps its row and is not repeated.
+// An effect whose result was erased keeps its row and is not repeated.
 #[tokio::test]
 async fn call_whose_result_was_erased_is_not_repeated() {
     let office = EffectHost::new();

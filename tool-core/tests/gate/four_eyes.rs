@@ -46,7 +46,7 @@ async fn wants_another(host: &Host, tools: &Toolset, position: u32) -> bool {
     own
 }
 
-// A11: a four-eyes rule applies even if a plain ask rule comes first, a parent policy asks, or toolsets are combined
+// A four-eyes rule applies even if a plain ask rule comes first, a parent policy asks, or toolsets are combined
 #[tokio::test]
 async fn four_eyes_of_every_asking_policy_apply() {
     let host = Host::new();
@@ -118,7 +118,7 @@ async fn four_eyes_of_every_asking_policy_apply() {
     assert!(wants_another(&host, &two.unwrap(), 21).await);
 }
 
-// A11: an approval by the requester becomes invalid when a rule requires four eyes
+// An approval by the requester becomes invalid when a rule requires four eyes
 #[tokio::test]
 async fn an_approval_of_the_requester_does_not_outlive_a_stricter_rule() {
     for strict_parent in [true, false] {

@@ -169,7 +169,7 @@ async fn tower_layers_work_as_hooks_and_their_errors_are_results() {
     assert_eq!(fine.model_text(), "1");
 }
 
-// M6; B2: an effect that a hook interrupts is ambiguous, and the model reads that it may have taken effect
+// M6: an effect that a hook interrupts is ambiguous, and the model reads that it may have taken effect
 #[tokio::test(start_paused = true)]
 async fn effect_interrupted_by_a_hook_is_ambiguous() {
     /// Sends a letter and waits for the receipt.

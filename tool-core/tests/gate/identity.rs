@@ -77,7 +77,7 @@ async fn waits(host: &Host, calls: &[ToolCall], cx: &ToolContext) -> Vec<Ticket>
     }
 }
 
-// A1: calls with the id `call_0` in two conversations have two effects and two audit rows
+// Calls with the id `call_0` in two conversations have two effects and two audit rows
 #[tokio::test]
 async fn equal_call_ids_in_two_conversations_are_separate() {
     for other in OTHERS {
@@ -106,7 +106,7 @@ async fn equal_call_ids_in_two_conversations_are_separate() {
     }
 }
 
-// A1: an approval of one conversation cannot be used in a different one, and its token is not shown there
+// An approval of one conversation cannot be used in a different one, and its token is not shown there
 #[tokio::test]
 async fn approval_is_refused_in_a_different_conversation() {
     for other in OTHERS {
@@ -130,7 +130,7 @@ async fn approval_is_refused_in_a_different_conversation() {
     }
 }
 
-// A1: a token is invalid in a different conversation or workspace and for a different agent or user, and stays valid for its owner
+// A token is invalid in a different conversation or workspace and for a different agent or user, and stays valid for its owner
 #[tokio::test]
 async fn token_of_a_different_principal_is_refused() {
     let strangers = [
@@ -183,7 +183,7 @@ async fn drive(host: &Host, model: &mut Script, cx: &ToolContext) -> Outcome {
     turns.drive(model, tools, cx).await.unwrap()
 }
 
-// A2: two workspaces share no thread, although both call their conversation `main`
+// Two workspaces share no thread, although both call their conversation `main`
 #[tokio::test]
 async fn equal_conversation_names_in_two_workspaces_are_separate() {
     let host = Host::new();
@@ -214,7 +214,7 @@ async fn equal_conversation_names_in_two_workspaces_are_separate() {
     assert_eq!(left.len(), 4);
 }
 
-// A5: calls of the same id in one message have their own results, effects and audit rows
+// Calls of the same id in one message have their own results, effects and audit rows
 #[tokio::test]
 async fn equal_call_ids_in_one_message_are_separate() {
     for ids in [["y", "y", "y"], ["y#2", "y", "y"], ["", "", ""]] {
@@ -241,7 +241,7 @@ async fn equal_call_ids_in_one_message_are_separate() {
     }
 }
 
-// A5: each of two calls of the same id waits for its own approval
+// Each of two calls of the same id waits for its own approval
 #[tokio::test]
 async fn calls_with_equal_ids_need_separate_approvals() {
     let host = Host::new();
@@ -264,7 +264,7 @@ async fn calls_with_equal_ids_need_separate_approvals() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// A1: calls without a place in a thread never share an identity
+// Calls without a place in a thread never share an identity
 #[tokio::test]
 async fn calls_outside_of_a_thread_share_no_identity() {
     let host = Host::new();
@@ -300,7 +300,7 @@ async fn pay_twice(#[context] uses: Uses<(pay, count)>) -> Result<u32, ToolError
         .map(|second| first + second)
 }
 
-// A1: the identity of a nested call is the identity of the outer call and a number
+// The identity of a nested call is the identity of the outer call and a number
 #[tokio::test]
 async fn nested_call_identity_extends_the_outer_identity() {
     let host = Host::new();
@@ -328,7 +328,7 @@ async fn nested_call_identity_extends_the_outer_identity() {
     }
 }
 
-// A1: an identity of a different workspace or conversation is refused
+// An identity of a different workspace or conversation is refused
 #[tokio::test]
 async fn an_identity_of_another_thread_is_refused() {
     let host = Host::new();
@@ -361,7 +361,7 @@ async fn an_identity_of_another_thread_is_refused() {
     assert_eq!(after.len(), 10, "each refusal has its own row");
 }
 
-// A1: a call under an identity that a different call has used is refused, and does not replace a row
+// A call under an identity that a different call has used is refused, and does not replace a row
 #[tokio::test]
 async fn an_identity_that_was_used_for_another_call_is_refused() {
     let host = Host::new();
@@ -400,7 +400,7 @@ async fn an_identity_that_was_used_for_another_call_is_refused() {
     assert!(audited(&host).await.contains(&rows[0]));
 }
 
-// A1: earlier versions, which had no call identities, used one key for calls of two conversations; only the conversation that wrote such a row finds
+// Earlier versions, which had no call identities, used one key for calls of two conversations; only the conversation that wrote such a row finds
 // it
 #[tokio::test]
 async fn old_version_row_is_not_found_by_another_conversation() {

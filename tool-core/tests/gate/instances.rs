@@ -278,7 +278,7 @@ async fn agent_row_survives_a_restart() {
     assert_eq!(tools.explain("ask_law").layer(), Some(Layer::Enablement));
 }
 
-// B9: a change by one of two hosts that share a store reaches the other host within a second: in its next turn, and at the next call
+// A change by one of two hosts that share a store reaches the other host within a second: in its next turn, and at the next call
 // of a running turn.
 #[tokio::test]
 async fn change_reaches_other_hosts_within_a_second() {
@@ -307,7 +307,7 @@ async fn change_reaches_other_hosts_within_a_second() {
     within_a_second(async || turn(&registry, &there).await.names().count() == 2).await;
 }
 
-// B9: a host that has not read its rows for a second refuses calls that are not read-only, until the store answers.
+// A host that has not read its rows for a second refuses calls that are not read-only, until the store answers.
 #[tokio::test]
 async fn unreadable_rows_refuse_calls_with_effects() {
     let store = Watched::default();

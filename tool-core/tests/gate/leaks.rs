@@ -237,7 +237,7 @@ impl Model for Unreachable {
     }
 }
 
-// C1: the error of a model client is redacted like the error of a tool
+// The error of a model client is redacted like the error of a tool
 #[tokio::test]
 async fn a_secret_is_not_in_the_error_of_a_model() {
     let turns = Turns::new(MemoryStore::default());

@@ -194,7 +194,7 @@ async fn outer_calls_continue(reply: &Reply, to: [&str; 2]) -> Vec<World> {
     worlds
 }
 
-// A4: a tool that calls tools continues after each nested approval
+// A tool that calls tools continues after each nested approval
 #[tokio::test]
 async fn outer_call_continues_after_each_nested_approval() {
     for world in outer_calls_continue(&Reply::Approve, ["bob", "eve"]).await {
@@ -209,14 +209,14 @@ async fn outer_call_continues_after_each_nested_approval() {
     }
 }
 
-// A4: a nested call that the approver edits runs with the edited arguments, and the outer call continues with its result
+// A nested call that the approver edits runs with the edited arguments, and the outer call continues with its result
 #[tokio::test]
 async fn outer_call_continues_after_an_edited_nested_call() {
     let edit = Reply::Edit(r#"{"to":"zoe"}"#.to_owned());
     outer_calls_continue(&edit, ["zoe", "zoe"]).await;
 }
 
-// A4: an outer call that has its own effect is ambiguous once it has waited, and does not run again
+// An outer call that has its own effect is ambiguous once it has waited, and does not run again
 #[tokio::test]
 async fn outer_call_with_its_own_effect_is_not_rerun() {
     let world = World::new();
@@ -235,7 +235,7 @@ async fn outer_call_with_its_own_effect_is_not_rerun() {
     assert_eq!(world.mailbox.sent(), 1);
 }
 
-// A4: the stored result of a nested call is returned as a typed value
+// The stored result of a nested call is returned as a typed value
 #[tokio::test]
 async fn stored_result_is_returned_as_its_type() {
     let world = World::new();
@@ -287,7 +287,7 @@ async fn post_all(
     parcel
 }
 
-// A4: an ambiguous nested effect stops the turn when its outer call runs again, and the settled result reaches the outer call
+// An ambiguous nested effect stops the turn when its outer call runs again, and the settled result reaches the outer call
 #[tokio::test]
 async fn ambiguous_nested_call_stops_the_turn() {
     let world = World::new();
@@ -332,7 +332,7 @@ async fn say_word(mailbox: &Mailbox) -> &'static str {
     "word"
 }
 
-// A4: replaying an output whose type cannot be deserialized is an error, and the effect is not repeated
+// Replaying an output whose type cannot be deserialized is an error, and the effect is not repeated
 #[tokio::test]
 async fn a_stored_result_of_a_type_that_borrows_is_an_error() {
     let world = World::new();

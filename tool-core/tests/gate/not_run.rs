@@ -120,7 +120,7 @@ async fn stored(host: &Host) -> usize {
 
 const STOPPED: &str = "the turn was stopped before this call";
 
-// A6: a turn that is stopped before it begins reads the result of a call that has run
+// A turn that is stopped before it begins reads the result of a call that has run
 #[tokio::test]
 async fn stopped_turn_reads_the_result_of_a_call_that_has_run() {
     let host = Host::new();
@@ -131,7 +131,7 @@ async fn stopped_turn_reads_the_result_of_a_call_that_has_run() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A6, A9: a turn that is stopped before it begins reports an ambiguous effect as unsettled
+// A turn that is stopped before it begins reports an ambiguous effect as unsettled
 #[tokio::test]
 async fn stopped_turn_stops_at_an_ambiguous_call() {
     let host = Host::new();
@@ -153,7 +153,7 @@ async fn stopped_turn_stops_at_an_ambiguous_call() {
     assert_eq!(texts(turn), ["7", STOPPED]);
 }
 
-// A6: a stopped turn does not report that a call was stopped before it began, if an earlier run may have begun the call and would continue it
+// A stopped turn does not report that a call was stopped before it began, if an earlier run may have begun the call and would continue it
 #[tokio::test]
 async fn stopped_turn_does_not_deny_the_beginning_of_a_call_that_continues() {
     let host = Host::new();
@@ -197,7 +197,7 @@ impl EffectLedger for Unread {
     pass_on!(self => self.0; renew end resolve sweep list);
 }
 
-// A6, A9: a stopped turn that cannot read the ledger leaves the call open
+// A stopped turn that cannot read the ledger leaves the call open
 #[tokio::test]
 async fn stopped_turn_leaves_calls_open_while_the_ledger_is_down() {
     let host = Host::new();
@@ -226,7 +226,7 @@ async fn look_up(user_turns: &UserTurns) -> Result<String, ToolError> {
     Ok("seen".to_owned())
 }
 
-// A6: an interrupted turn reads the result of a call that has run, and does not report that call as not run
+// An interrupted turn reads the result of a call that has run, and does not report that call as not run
 #[tokio::test]
 async fn interrupted_turn_reads_the_result_of_a_call_that_has_run() {
     for lost in [false, true] {
@@ -260,7 +260,7 @@ fn limited(host: &Host, calls: u32) -> Toolset {
     toolset![parcel, send_mail, pay].through(&gate)
 }
 
-// B2, N4: a call that has run and is dispatched again returns its stored result, even if a limit refuses it now
+// A call that has run and is dispatched again returns its stored result, even if a limit refuses it now
 #[tokio::test]
 async fn refusing_limit_returns_the_result_of_a_call_that_has_run() {
     for lost in [false, true] {
@@ -280,7 +280,7 @@ async fn refusing_limit_returns_the_result_of_a_call_that_has_run() {
     }
 }
 
-// N4: the approval of a call that a limit has refused is withdrawn
+// The approval of a call that a limit has refused is withdrawn
 #[tokio::test]
 async fn approval_of_a_call_that_a_limit_refuses_is_withdrawn() {
     for approved in [false, true] {
@@ -341,7 +341,7 @@ fn version(host: &Host, most: u32) -> Toolset {
     registry.open().through(&gate(&host.store).build())
 }
 
-// B2: a call that took effect returns its stored result, even if a stricter schema refuses its arguments now
+// A call that took effect returns its stored result, even if a stricter schema refuses its arguments now
 #[tokio::test]
 async fn stricter_schema_returns_the_result_of_a_call_that_has_run() {
     let host = Host::new();
@@ -361,7 +361,7 @@ async fn stricter_schema_returns_the_result_of_a_call_that_has_run() {
 /// Other callers that continue ann's conversation.
 const OTHERS: [[&str; 2]; 3] = [["bob", "clerk"], ["ann", "scout"], ["bob", "scout"]];
 
-// A6, B2: a user who continues the conversation gets the result of a call that ran for a different user
+// A user who continues the conversation gets the result of a call that ran for a different user
 #[tokio::test]
 async fn second_user_reads_the_result_of_an_earlier_call() {
     for [user, agent] in OTHERS {
@@ -391,7 +391,7 @@ fn denying(host: &Host, tools: tool_core::RegistryBuilder, cx: &ToolContext) -> 
     registry.toolset(cx, &rules).through(&host.gate)
 }
 
-// N4: denying a call for another user who continues the conversation withdraws every unused approval of the call
+// Denying a call for another user who continues the conversation withdraws every unused approval of the call
 #[tokio::test]
 async fn denial_to_another_user_withdraws_every_approval_of_the_call() {
     for [user, agent] in OTHERS {
@@ -506,7 +506,7 @@ async fn half_done(host: &Host, name: &str, lost: bool) -> (StoredMessage, Ticke
     (message, asked)
 }
 
-// A4, N4: a refused outer call that has sent a parcel and waits for an approval reports that a nested call has run
+// A refused outer call that has sent a parcel and waits for an approval reports that a nested call has run
 #[tokio::test]
 async fn refused_outer_call_reports_nested_calls_that_have_run() {
     for refusal in REFUSALS {
@@ -523,7 +523,7 @@ async fn refused_outer_call_reports_nested_calls_that_have_run() {
     }
 }
 
-// A4, N4: the approvals of nested calls are withdrawn when the outer call is refused
+// The approvals of nested calls are withdrawn when the outer call is refused
 #[tokio::test]
 async fn refused_outer_call_withdraws_nested_approvals() {
     for refusal in REFUSALS {
@@ -548,7 +548,7 @@ async fn refused_outer_call_withdraws_nested_approvals() {
     }
 }
 
-// A4: an outer call that waits continues for another user or agent of the conversation, and repeats no effect
+// An outer call that waits continues for another user or agent of the conversation, and repeats no effect
 #[tokio::test]
 async fn waiting_outer_call_continues_for_other_users() {
     for (user, agent) in [("bob", "clerk"), ("ann", "scribe")] {
@@ -564,7 +564,7 @@ async fn waiting_outer_call_continues_for_other_users() {
     }
 }
 
-// A4, A9: refusing an outer call stops at the ambiguous effect of a nested call
+// Refusing an outer call stops at the ambiguous effect of a nested call
 #[tokio::test]
 async fn refused_outer_call_stops_at_an_ambiguous_nested_call() {
     for refusal in REFUSALS {
@@ -576,7 +576,7 @@ async fn refused_outer_call_stops_at_an_ambiguous_nested_call() {
     }
 }
 
-// A4: an outer call whose nested calls have not run is refused like any other call
+// An outer call whose nested calls have not run is refused like any other call
 #[tokio::test]
 async fn refused_outer_call_without_nested_runs_is_a_plain_refusal() {
     let host = Host::new();
@@ -601,7 +601,7 @@ async fn give_up(
     }
 }
 
-// A4, N4: the approvals of nested calls are withdrawn when the outer call has failed and will not run again
+// The approvals of nested calls are withdrawn when the outer call has failed and will not run again
 #[tokio::test]
 async fn failed_outer_call_withdraws_nested_approvals() {
     let host = Host::new();
@@ -638,7 +638,7 @@ async fn send_or_fail(#[context] uses: Uses<(send_mail,)>) -> Result<String, Too
     uses.invoke(send_mail { to, copies: 1 }).await
 }
 
-// A4, N9: the approval of a nested call is withdrawn when its outer call ends without running the nested call
+// The approval of a nested call is withdrawn when its outer call ends without running the nested call
 #[tokio::test]
 async fn ended_outer_call_withdraws_the_unused_nested_approval() {
     for (approved, name, text) in [
@@ -671,7 +671,7 @@ async fn ended_outer_call_withdraws_the_unused_nested_approval() {
     }
 }
 
-// A4, N11: a nested call that its approval token starts while the turn refuses it is not reported as not run
+// A nested call that its approval token starts while the turn refuses it is not reported as not run
 #[tokio::test]
 async fn nested_call_that_starts_during_its_refusal_is_not_refused() {
     let host = Host::new();
@@ -707,7 +707,7 @@ async fn nested_call_that_starts_during_its_refusal_is_not_refused() {
     );
 }
 
-// A4, B2: an outer call whose nested mail is denied reports that one of its nested calls, the parcel, has run
+// An outer call whose nested mail is denied reports that one of its nested calls, the parcel, has run
 #[tokio::test]
 async fn denied_outer_call_reports_nested_calls_that_have_run() {
     let host = Host::new();
@@ -732,7 +732,7 @@ async fn denied_outer_call_reports_nested_calls_that_have_run() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N4: if a process spends an approval and dies before the call begins, the call cannot begin after a refusal
+// If a process spends an approval and dies before the call begins, the call cannot begin after a refusal
 #[tokio::test]
 async fn call_with_a_used_approval_does_not_begin_after_it_was_refused() {
     for refusal in REFUSALS {
@@ -788,7 +788,7 @@ impl EffectLedger for Late {
     pass_on!(self => self.store; renew end get resolve sweep list);
 }
 
-// A3, N10: a process that has lost its run does not begin a call that a later run has refused
+// A process that has lost its run does not begin a call that a later run has refused
 #[tokio::test]
 async fn call_does_not_begin_after_a_later_run_has_refused_it() {
     for refusal in REFUSALS {
@@ -814,7 +814,7 @@ async fn call_does_not_begin_after_a_later_run_has_refused_it() {
     }
 }
 
-// A3, N10: a call that begins in one run while a different run refuses it stays open, and is not reported as not run
+// A call that begins in one run while a different run refuses it stays open, and is not reported as not run
 #[tokio::test]
 async fn call_that_begins_while_it_is_refused_stays_open() {
     let host = Host::new();
@@ -881,7 +881,7 @@ impl Model for Sends {
     }
 }
 
-// A3, N10: if a drive loses its run and a different host begins a call, the drive does not report the call as not run
+// If a drive loses its run and a different host begins a call, the drive does not report the call as not run
 #[tokio::test]
 async fn drive_that_lost_its_run_reports_no_call_as_not_run() {
     let host = Host::new();
@@ -932,7 +932,7 @@ async fn send_approved(#[context] uses: Uses<(send_mail,)>) -> Result<String, To
     uses.invoke(send_mail { to, copies: 1 }).await
 }
 
-// A4, N4: after a waiting outer call was refused, the token of its approval does not run its body again
+// After a waiting outer call was refused, the token of its approval does not run its body again
 #[tokio::test]
 async fn approved_outer_call_does_not_run_again_after_it_was_refused() {
     for interrupted in [true, false] {

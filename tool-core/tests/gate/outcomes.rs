@@ -132,7 +132,7 @@ async fn took_effect(host: &Host, tools: &Toolset, name: &str) {
     assert_eq!(host.mailbox.sent(), 1, "{name}");
 }
 
-// B2: a body that returned an output has succeeded, even if a later step fails
+// A body that returned an output has succeeded, even if a later step fails
 #[tokio::test]
 async fn effect_is_recorded_when_its_output_is_lost() {
     for name in ["send_long", "send_unseen"] {
@@ -158,7 +158,7 @@ async fn effect_is_recorded_when_its_output_is_lost() {
     }
 }
 
-// B2: an effect is recorded as succeeded although the output does not match the dynamic tool's output schema
+// An effect is recorded as succeeded although the output does not match the dynamic tool's output schema
 #[tokio::test]
 async fn effect_is_recorded_when_its_output_violates_the_schema() {
     let host = Host::new();
@@ -250,7 +250,7 @@ impl AuditSink for Panics {
     }
 }
 
-// B5: a panic of a store before the body is an error result; a panic after the body does not change the result
+// A panic of a store before the body is an error result; a panic after the body does not change the result
 #[tokio::test]
 async fn panic_of_a_store_is_an_error_result() {
     for (at, ran) in [("begin", 0), ("end", 1), ("write", 0)] {
@@ -279,7 +279,7 @@ async fn relay_mail(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolE
     uses.invoke(send_mail { to, copies }).await
 }
 
-// A4: a call that only waits is not ambiguous, even if the store panics when it settles effects
+// A call that only waits is not ambiguous, even if the store panics when it settles effects
 #[tokio::test]
 async fn waiting_outer_call_is_not_ambiguous_after_a_store_failure() {
     let (host, panics) = (Host::new(), Panics::default());
@@ -313,7 +313,7 @@ async fn relay_in_other_words(#[context] uses: Uses<(send_mail,)>) -> Result<Str
     sent.map_err(|_| ToolError::new("the mail did not go out"))
 }
 
-// A4: an outer call that replaces the error of a waiting nested call waits, too
+// An outer call that replaces the error of a waiting nested call waits, too
 #[tokio::test]
 async fn outer_call_waits_even_if_it_rewrites_the_error() {
     for attempts in [1, 2] {
@@ -376,7 +376,7 @@ impl EffectLedger for CallbackLedger {
     pass_on!(self => self.0; renew end get resolve sweep list);
 }
 
-// B6: a call that is disabled while the ledger writes does not run, and its row records that it had no effect
+// A call that is disabled while the ledger writes does not run, and its row records that it had no effect
 #[tokio::test]
 async fn call_that_is_switched_off_while_it_is_recorded_does_not_run() {
     type Change = Arc<dyn Fn() + Send + Sync>;

@@ -119,7 +119,7 @@ fn edit(to: &str) -> Reply {
     Reply::Edit(format!(r#"{{"to":"{to}"}}"#))
 }
 
-// N3: an edited call that has run is replayed under a changed policy, without a new approval
+// An edited call that has run is replayed under a changed policy, without a new approval
 #[tokio::test]
 async fn edited_call_is_replayed_under_a_changed_policy() {
     let host = Host::new();
@@ -147,7 +147,7 @@ async fn edited_call_is_replayed_under_a_changed_policy() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N3: an edited call that has run is replayed for another user who continues the conversation, without a new approval
+// An edited call that has run is replayed for another user who continues the conversation, without a new approval
 #[tokio::test]
 async fn edited_call_is_replayed_for_a_second_user() {
     let host = Host::new();
@@ -172,7 +172,7 @@ async fn edited_call_is_replayed_for_a_second_user() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N3: if two users request an approval of one call, and the call runs for one user, the other user gets its result
+// If two users request an approval of one call, and the call runs for one user, the other user gets its result
 #[tokio::test]
 async fn executed_call_is_not_denied_to_a_second_user() {
     for ran_edited in [true, false] {
@@ -234,14 +234,14 @@ impl Env for Standing {
     }
 }
 
-// N3: a call that two approvers edit within the same millisecond is replayed
+// A call that two approvers edit within the same millisecond is replayed
 #[tokio::test]
 async fn call_that_was_edited_twice_within_a_millisecond_is_replayed() {
     let _entered = env::enter(Arc::new(Standing(AtomicU8::new(u8::MAX))));
     edited_twice().await;
 }
 
-// N3: a call that two approvers edit, with a policy change in between, is replayed
+// A call that two approvers edit, with a policy change in between, is replayed
 #[tokio::test]
 async fn call_that_was_edited_twice_is_replayed() {
     edited_twice().await;
@@ -263,7 +263,7 @@ async fn edited_twice() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N3: an ambiguous call stays unsettled under a changed policy, and no approval is requested
+// An ambiguous call stays unsettled under a changed policy, and no approval is requested
 #[tokio::test]
 async fn ambiguous_call_stays_unsettled_under_a_changed_policy() {
     let host = Host::new();

@@ -36,7 +36,7 @@ fn names(host: &Host) -> [(Toolset, &'static str); 3] {
     ]
 }
 
-// A10: `resume` and `Reply::Edit` find a tool behind a prefix or under a different name
+// `resume` and `Reply::Edit` find a tool behind a prefix or under a different name
 #[tokio::test]
 async fn a_renamed_tool_is_resumed_and_edited() {
     let host = Host::new();
@@ -68,7 +68,7 @@ async fn a_renamed_tool_is_resumed_and_edited() {
     assert_eq!(host.mailbox.sent(), position as usize);
 }
 
-// A10: an approved call that is dispatched again behind a prefix runs with the arguments of the approver
+// An approved call that is dispatched again behind a prefix runs with the arguments of the approver
 #[tokio::test]
 async fn an_edit_reaches_a_renamed_call_that_is_dispatched_again() {
     let host = Host::new();
@@ -86,7 +86,7 @@ async fn an_edit_reaches_a_renamed_call_that_is_dispatched_again() {
     }
 }
 
-// A10: a valid approval stays valid when two tools swap their names
+// A valid approval stays valid when two tools swap their names
 #[tokio::test]
 async fn swapped_names_keep_the_approval() {
     let host = Host::new();
@@ -106,7 +106,7 @@ async fn swapped_names_keep_the_approval() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A10: of two tools with the same own name, the approved one runs
+// Of two tools with the same own name, the approved one runs
 #[tokio::test]
 async fn of_two_tools_with_one_name_the_approved_tool_runs() {
     let host = Host::new();
@@ -139,7 +139,7 @@ async fn of_two_tools_with_one_name_the_approved_tool_runs() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// A10: a call of a tool that has been hidden is refused, and its approval stays valid
+// A call of a tool that has been hidden is refused, and its approval stays valid
 #[tokio::test]
 async fn a_hidden_tool_keeps_its_approval() {
     let host = Host::new();

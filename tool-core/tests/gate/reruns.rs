@@ -35,7 +35,7 @@ fn cx(mailbox: &Mailbox) -> ToolContext {
         .build()
 }
 
-// A1: the row of a call that is dropped before its body stays open until the call runs
+// The row of a call that is dropped before its body stays open until the call runs
 #[tokio::test]
 async fn row_of_a_call_that_was_dropped_before_its_body_is_not_final() {
     for required in [false, true] {
@@ -95,7 +95,7 @@ async fn read(hangs: &Hangs) -> &'static str {
 struct Hangs(Arc<AtomicBool>);
 tool_core::host_value!(Hangs, tool_core::Effect::READ);
 
-// A1: if a drain or a dropped turn interrupts a read, its row gets the outcome of the next process's run
+// If a drain or a dropped turn interrupts a read, its row gets the outcome of the next process's run
 #[tokio::test]
 async fn row_of_an_interrupted_read_is_reused_by_the_next_run() {
     for drains in [false, true] {
@@ -167,7 +167,7 @@ async fn parcel(mailbox: &Mailbox) -> Result<usize, ToolError> {
     }
 }
 
-// A1: a rerun that an operator allows is an attempt with its own row, and the row of the first attempt keeps its outcome
+// A rerun that an operator allows is an attempt with its own row, and the row of the first attempt keeps its outcome
 #[tokio::test]
 async fn each_attempt_that_an_operator_allows_has_a_row() {
     for one_database in [true, false] {
@@ -237,7 +237,7 @@ async fn each_attempt_that_an_operator_allows_has_a_row() {
     }
 }
 
-// A1: if the sink of a required audit is a different database and fails, a later attempt does not begin
+// If the sink of a required audit is a different database and fails, a later attempt does not begin
 #[tokio::test]
 async fn later_attempt_does_not_begin_without_its_row() {
     #[derive(Clone)]

@@ -108,7 +108,7 @@ impl Model for Done {
     }
 }
 
-// B11: a message is not stored twice when the response of its transaction is lost; a message that was not stored is an error
+// A message is not stored twice when the response of its transaction is lost; a message that was not stored is an error
 #[tokio::test]
 async fn lost_response_does_not_store_a_message_twice() {
     for writes in [true, false] {

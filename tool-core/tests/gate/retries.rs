@@ -99,7 +99,7 @@ fn words(rows: &[(String, String)]) -> Vec<(&str, &str)> {
     rows.iter().map(|(a, b)| (&**a, &**b)).collect()
 }
 
-// A4: a body that runs again makes the same nested calls: the ledger returns the results of calls that took effect, and failed calls run again.
+// A body that runs again makes the same nested calls: the ledger returns the results of calls that took effect, and failed calls run again.
 #[tokio::test(start_paused = true)]
 async fn retry_repeats_no_nested_effect() {
     use EffectState::{Failed, Succeeded};
@@ -135,7 +135,7 @@ async fn retry_repeats_no_nested_effect() {
     assert_eq!(words(&outcomes(&store).await), expected);
 }
 
-// A4: the nested calls of a later attempt have the same identities in the next process that runs the outer call.
+// The nested calls of a later attempt have the same identities in the next process that runs the outer call.
 #[tokio::test(start_paused = true)]
 async fn retried_nested_effects_are_known_to_the_next_process() {
     let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
@@ -179,7 +179,7 @@ async fn hang(mailbox: &Mailbox, line: &Line) -> Result<usize, ToolError> {
     Ok(mailbox.sent())
 }
 
-// B2: if a hook interrupts an attempt and a later attempt fails, the call may have taken effect.
+// If a hook interrupts an attempt and a later attempt fails, the call may have taken effect.
 #[tokio::test(start_paused = true)]
 async fn failure_after_an_interrupted_attempt_is_ambiguous() {
     for failures in [0, 1] {

@@ -254,7 +254,7 @@ static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // C1, C2: no output of a call contains a redacted spelling.
+    // No output of a call contains a redacted spelling.
     #[test]
     fn no_redacted_spelling_leaves_a_call(
         secret in secret(),
@@ -275,7 +275,7 @@ proptest! {
         }
     }
 
-    // C1, C2: redacting a secret that does not occur changes no output.
+    // Redacting a secret that does not occur changes no output.
     #[test]
     fn calls_without_the_secret_are_unchanged(
         secret in "[a-z]{3}§[a-z0-9]{3,40}",

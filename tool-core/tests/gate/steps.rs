@@ -56,7 +56,7 @@ impl Model for Calls {
     }
 }
 
-// A8: a run reads its thread only once, also while it appends messages, in two concurrent conversations of different lengths.
+// A run reads its thread only once, also while it appends messages, in two concurrent conversations of different lengths.
 #[tokio::test]
 async fn a_run_reads_its_thread_once() {
     const STEPS: usize = 8;

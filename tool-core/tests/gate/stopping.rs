@@ -89,7 +89,7 @@ fn wait_for(millis: u64) -> ToolCall {
     ToolCall::new("c", "wait", format!(r#"{{"millis":{millis}}}"#))
 }
 
-// B4: `drain` returns at most one second after `patience` even if the sink of a best-effort or required audit hangs.
+// `drain` returns at most one second after `patience` even if the sink of a best-effort or required audit hangs.
 #[tokio::test]
 async fn drain_ends_in_time_while_a_sink_hangs() {
     for audit in [
@@ -144,7 +144,7 @@ impl AuditSink for SlowSink {
     }
 }
 
-// B4: `drain` waits for rows that are written in the background: of a call whose deadline passes during the write, of a call
+// `drain` waits for rows that are written in the background: of a call whose deadline passes during the write, of a call
 // that was dropped, and of a call that was refused.
 #[tokio::test(start_paused = true)]
 async fn drain_waits_for_rows_written_in_the_background() {
@@ -188,7 +188,7 @@ async fn drain_waits_for_rows_written_in_the_background() {
     }
 }
 
-// B4: a sink that hangs before the body delays a call no longer than its deadline.
+// A sink that hangs before the body delays a call no longer than its deadline.
 #[tokio::test]
 async fn deadline_covers_the_row_before_the_body() {
     let gate = Gate::builder()
@@ -210,7 +210,7 @@ async fn deadline_covers_the_row_before_the_body() {
     );
 }
 
-// B4: a sink that hangs after the body delays the result no longer than the deadline, and the result is unchanged.
+// A sink that hangs after the body delays the result no longer than the deadline, and the result is unchanged.
 #[tokio::test]
 async fn deadline_covers_the_row_after_the_body() {
     let sink = Hangs::from(1);
@@ -255,7 +255,7 @@ fn letter() -> ToolCall {
     ToolCall::new("c", "post", r#"{"to":"bob"}"#)
 }
 
-// B4: an effect keeps its entry in the ledger when the sink hangs after the body.
+// An effect keeps its entry in the ledger when the sink hangs after the body.
 #[tokio::test]
 async fn effect_is_in_the_ledger_while_the_sink_hangs() {
     let (sink, mailbox) = (Hangs::from(1), Mailbox::default());
@@ -280,7 +280,7 @@ async fn effect_is_in_the_ledger_while_the_sink_hangs() {
     assert_eq!((rows(&sink.store).await, rows(&ledger).await), (1, 0));
 }
 
-// B4: with a required audit in a different database from the ledger, no effect happens without a row in the sink, and no orphan row is left
+// With a required audit in a different database from the ledger, no effect happens without a row in the sink, and no orphan row is left
 // in the ledger's database.
 #[tokio::test]
 async fn required_audit_that_hangs_prevents_the_effect() {
@@ -321,7 +321,7 @@ impl AuditSink for Away {
     }
 }
 
-// B4: a repeated call returns the result of its earlier run, and the earlier run's row in the sink is unchanged.
+// A repeated call returns the result of its earlier run, and the earlier run's row in the sink is unchanged.
 #[tokio::test]
 async fn replay_leaves_the_row_in_a_separate_sink_unchanged() {
     let (ledger, sink) = (MemoryStore::default(), MemoryStore::default());
@@ -372,7 +372,7 @@ fn intent(conversation: &str, lease: Duration) -> Intent {
     }
 }
 
-// B8: after a quick restart the row's lease is still valid; a later sweep of the same process makes the row ambiguous.
+// After a quick restart the row's lease is still valid; a later sweep of the same process makes the row ambiguous.
 #[tokio::test]
 async fn sweeper_marks_the_row_of_a_dead_process_ambiguous() {
     let store = MemoryStore::default();
@@ -429,7 +429,7 @@ impl Maintenance for Purges {
     }
 }
 
-// B10: the sweeper of the gate applies retention, one batch after the other.
+// The sweeper of the gate applies retention, one batch after the other.
 #[tokio::test]
 async fn sweeper_of_the_gate_applies_retention() {
     let purges = Purges::default();
@@ -442,7 +442,7 @@ async fn sweeper_of_the_gate_applies_retention() {
     drop(gate);
 }
 
-// B8: an operator can force the settlement of a row whose lease is far in the future; the audit records it.
+// An operator can force the settlement of a row whose lease is far in the future; the audit records it.
 #[tokio::test]
 async fn operator_forces_a_row_whose_lease_is_in_the_future() {
     let store = MemoryStore::default();

@@ -67,7 +67,7 @@ fn cx() -> ToolContext {
         .build()
 }
 
-// B5: a panic of a thread store is an error of the turn, and the next drive continues
+// A panic of a thread store is an error of the turn, and the next drive continues
 #[tokio::test]
 async fn panic_of_a_thread_store_is_an_error() {
     let panics = Panics::default();
@@ -137,7 +137,7 @@ async fn print(_printer: &Printer) -> Bounded<String, 100> {
     "a line\n".repeat(100).into()
 }
 
-// B5: an effect whose output cannot be stored because the spill store panics has succeeded
+// An effect whose output cannot be stored because the spill store panics has succeeded
 #[tokio::test]
 async fn panicking_spill_store_does_not_lose_the_effect() {
     let store = MemoryStore::default();

@@ -135,7 +135,7 @@ fn look_at() -> ToolCall {
     ToolCall::new("c", "look", r#"{"at":1}"#)
 }
 
-// B9: a switch that one process stores applies in another process within a second, and at once after a restart.
+// A switch that one process stores applies in another process within a second, and at once after a restart.
 #[tokio::test]
 async fn switch_stored_by_another_process_applies() {
     let store = UnreliableSwitches::default();
@@ -183,7 +183,7 @@ async fn switch_stored_by_another_process_applies() {
     }
 }
 
-// B9: a stored disable applies to its workspace, or to all workspaces if it names none.
+// A stored disable applies to its workspace, or to all workspaces if it names none.
 #[tokio::test]
 async fn stored_disable_refuses_calls_of_its_workspace() {
     let store = UnreliableSwitches::default();
@@ -208,7 +208,7 @@ async fn stored_disable_refuses_calls_of_its_workspace() {
     }
 }
 
-// B9: stored enablement decides which tools a turn sees.
+// Stored enablement decides which tools a turn sees.
 #[tokio::test]
 async fn stored_enablement_decides_what_a_turn_sees() {
     let store = UnreliableSwitches::default();
@@ -257,7 +257,7 @@ async fn stored_enablement_decides_what_a_turn_sees() {
     assert_eq!(names().await, Vec::<String>::new());
 }
 
-// B9: a kill switch of another process cancels running calls.
+// A kill switch of another process cancels running calls.
 #[tokio::test]
 async fn stored_kill_switch_cancels_running_calls() {
     let store = UnreliableSwitches::default();
@@ -299,7 +299,7 @@ impl EffectLedger for SwitchBeforeClaim {
     pass_on!(self => self.0.store; renew end get resolve sweep list);
 }
 
-// B9: a call with a row in the ledger respects every switch stored before that row; if the store cannot be read, the call does not run.
+// A call with a row in the ledger respects every switch stored before that row; if the store cannot be read, the call does not run.
 #[tokio::test]
 async fn ledgered_call_respects_switches_stored_before_its_row() {
     type After = fn(&UnreliableSwitches);
@@ -344,7 +344,7 @@ async fn ledgered_call_respects_switches_stored_before_its_row() {
     }
 }
 
-// B9: while the store fails, the switches that were read last apply, and effects are refused after a second.
+// While the store fails, the switches that were read last apply, and effects are refused after a second.
 #[tokio::test]
 async fn failing_store_refuses_effects_and_lets_reads_pass() {
     let store = UnreliableSwitches::default();
@@ -379,7 +379,7 @@ async fn failing_store_refuses_effects_and_lets_reads_pass() {
     assert!(tools.call(look_at(), &process.cx()).await.is_error());
 }
 
-// B9: typed calls, streams and calls without a gate read the stored switches as well.
+// Typed calls, streams and calls without a gate read the stored switches as well.
 #[tokio::test]
 async fn every_call_path_reads_stored_switches() {
     let store = UnreliableSwitches::default();

@@ -689,7 +689,7 @@ async fn draining_host_leaves_calls_open_for_the_next_one() {
     assert_eq!(log.names(), ["a", "b"]);
 }
 
-// B5: a panic of the host's observer neither unwinds out of a turn nor leaves its calls open
+// A panic of the host's observer neither unwinds out of a turn nor leaves its calls open
 #[tokio::test]
 async fn observer_panic_does_not_end_the_turn() {
     let (store, log) = (MemoryStore::default(), Log::default());

@@ -36,7 +36,7 @@ async fn edit(host: &Host, tools: &Toolset, arguments: &str) {
         .unwrap();
 }
 
-// A4: a typed call whose approver edited the arguments runs once with the edited arguments, even if its stored output cannot be deserialized
+// A typed call whose approver edited the arguments runs once with the edited arguments, even if its stored output cannot be deserialized
 #[tokio::test]
 async fn edited_typed_call_runs_once_and_returns_its_value() {
     let host = Host::new();
@@ -54,7 +54,7 @@ async fn edited_typed_call_runs_once_and_returns_its_value() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A10: a typed call finds its tool after a rename, and never calls a different tool that has the tool's own name
+// A typed call finds its tool after a rename, and never calls a different tool that has the tool's own name
 #[tokio::test]
 async fn typed_call_of_a_renamed_tool_is_edited() {
     let host = Host::new();
@@ -97,7 +97,7 @@ async fn answer_late(
     }
 }
 
-// A4: a retry receives the typed arguments
+// A retry receives the typed arguments
 #[tokio::test(start_paused = true)]
 async fn typed_call_is_retried() {
     let retry = Retry {
@@ -135,7 +135,7 @@ async fn post_and_mail(#[context] uses: Uses<(post_card, send_mail)>) -> Result<
     Ok(format!("card {card}, {mail}"))
 }
 
-// A4: a nested call that has run returns its stored result after its tool was killed
+// A nested call that has run returns its stored result after its tool was killed
 #[tokio::test]
 async fn nested_call_of_a_killed_tool_is_replayed() {
     let host = Host::new();

@@ -45,7 +45,7 @@ fn leak_name(#[secret("key")] key: SecretString) -> Image {
     png().named(format!("{}.png", key.expose_secret()))
 }
 
-// G3, M8: a file that contains a secret reaches neither model nor client; a secret in a file name is redacted
+// M8: a file that contains a secret reaches neither model nor client; a secret in a file name is redacted
 #[tokio::test]
 async fn file_with_a_secret_is_omitted_everywhere() {
     let cx = ToolContext::builder().secret("key", SECRET).build();
@@ -114,7 +114,7 @@ fn limited_view() -> u8 {
     7
 }
 
-// G3: the output limit counts the bytes of files in outputs and in model views
+// The output limit counts the bytes of files in outputs and in model views
 #[tokio::test]
 async fn files_count_towards_the_output_limit() {
     let tools = toolset![limited, limited_view];
@@ -142,7 +142,7 @@ fn redraw() -> Vec<Image> {
     vec![png()]
 }
 
-// G3, A4: the audit contains no bytes of files, and the stored result of a call shows the image again
+// The audit contains no bytes of files, and the stored result of a call shows the image again
 #[tokio::test]
 async fn the_audit_has_no_bytes_and_a_stored_result_shows_the_image() {
     let store = MemoryStore::default();

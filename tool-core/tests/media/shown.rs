@@ -267,7 +267,7 @@ fn shape(parts: &[Part]) -> Vec<String> {
     parts.iter().map(of).collect()
 }
 
-// G3: the model sees the files of each return type, and reads no base64
+// The model sees the files of each return type, and reads no base64
 #[tokio::test]
 async fn the_model_sees_the_files_of_every_return_type() {
     let file = |name: &str| format!(r#"{{"type":"file","mediaType":"image/png","url":"{name}"}}"#);
@@ -331,7 +331,7 @@ async fn the_model_sees_the_files_of_every_return_type() {
     }
 }
 
-// G3: the client gets parts of the type `file`, with the bytes
+// The client gets parts of the type `file`, with the bytes
 #[tokio::test]
 async fn the_client_gets_the_bytes() {
     let file = |media_type: &str, data: &str| json!({"type": "file", "mediaType": media_type, "url": format!("data:{media_type};base64,{data}")});
@@ -369,7 +369,7 @@ async fn the_client_gets_the_bytes() {
     assert_eq!(payload(&call(&tools(), "viewed").await), nested);
 }
 
-// G3: `output_without_bytes` contains a short description in place of the bytes of each file
+// `output_without_bytes` contains a short description in place of the bytes of each file
 #[tokio::test]
 async fn output_without_bytes_describes_each_file() {
     for def in tools().tools() {
@@ -395,7 +395,7 @@ async fn output_without_bytes_describes_each_file() {
     }
 }
 
-// G3: the bounds apply to the text; files are not cut
+// The bounds apply to the text; files are not cut
 #[tokio::test]
 async fn a_bounded_output_shows_its_files() {
     let parts = shape(&read(&call(&tools(), "bounded").await));
@@ -413,7 +413,7 @@ async fn a_bounded_output_shows_its_files() {
     );
 }
 
-// G3: outputs with files have no output schema
+// Outputs with files have no output schema
 #[test]
 fn outputs_with_files_have_no_schema() {
     for def in tools().tools() {
@@ -448,7 +448,7 @@ fn dynamic() -> Toolset {
     registry.build().unwrap().open()
 }
 
-// G3: dynamic tools show their files too, although no macro reads their return types
+// Dynamic tools show their files too, although no macro reads their return types
 #[tokio::test]
 async fn dynamic_tools_show_their_files() {
     assert_eq!(shape(&read(&call(&dynamic(), "image").await)), ["PNG"]);
@@ -486,7 +486,7 @@ fn too_many() -> Result<Vec<File>, ToolError> {
     ])
 }
 
-// G3: a part that no provider accepts is left out, because requests with it would fail; the other parts are unchanged
+// A part that no provider accepts is left out, because requests with it would fail; the other parts are unchanged
 #[tokio::test]
 async fn part_that_no_provider_accepts_is_omitted() {
     let parts = read(&call(&toolset![broken_parts], "broken_parts").await);
@@ -514,7 +514,7 @@ async fn part_that_no_provider_accepts_is_omitted() {
     assert!(matches!(&parts[2], Part::File { media_type, .. } if media_type == "application/pdf"));
 }
 
-// G3: a typed call returns the image itself
+// A typed call returns the image itself
 #[tokio::test]
 async fn typed_call_returns_the_image() {
     let image = tools()

@@ -9,7 +9,7 @@ fn refused<T: std::fmt::Debug>(made: Result<T, ToolError>) -> String {
     made.unwrap_err().model_text()
 }
 
-// G3: an error for a wrong media type, for missing data or for bytes of a different type states what to write instead
+// An error for a wrong media type, for missing data or for bytes of a different type states what to write instead
 #[test]
 fn media_that_no_provider_accepts_is_refused_at_creation() {
     for (error, expected) in [
@@ -85,7 +85,7 @@ fn media_that_no_provider_accepts_is_refused_at_creation() {
     assert!(error.contains("without `data:` in front"), "{error}");
 }
 
-// G3: 20 MiB are accepted, and one more byte is refused, as bytes and as base64 text
+// 20 MiB are accepted, and one more byte is refused, as bytes and as base64 text
 #[test]
 fn the_size_of_a_file_is_bounded() {
     const MOST: usize = 20 << 20;
@@ -131,7 +131,7 @@ fn media_types_are_in_lower_case_and_names_are_plain() {
     assert_eq!(file.named(" ").name(), None);
 }
 
-// G3: a payload of a client or a store is deserialized, unless the constructors would refuse it
+// A payload of a client or a store is deserialized, unless the constructors would refuse it
 #[test]
 fn media_payload_round_trips() {
     let image = png().named("a \"b\".png");
@@ -158,7 +158,7 @@ fn media_payload_round_trips() {
     }
 }
 
-// G3: `Debug` prints no base64
+// `Debug` prints no base64
 #[test]
 fn debug_shows_no_bytes() {
     let shown = format!(
@@ -180,7 +180,7 @@ fn debug_shows_no_bytes() {
     }
 }
 
-// G3: a user's message may contain the same media as a tool's result
+// A user's message may contain the same media as a tool's result
 #[test]
 fn media_are_parts_of_a_users_message_too() {
     let sound: Audio = wav();

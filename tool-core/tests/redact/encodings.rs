@@ -41,7 +41,7 @@ fn bytes(secret: &str, separator: &str, write: impl Fn(u8) -> String) -> String 
     bytes.join(separator)
 }
 
-// C2: a secret in named HTML references is redacted.
+// A secret in named HTML references is redacted.
 #[test]
 fn html_named_references_are_redacted() {
     let named = |secret: &str| -> String {
@@ -72,7 +72,7 @@ fn html_named_references_are_redacted() {
     masked(|secret| named(secret).replace('&', "&amp;"));
 }
 
-// C2: a secret in numeric HTML references is redacted.
+// A secret in numeric HTML references is redacted.
 #[test]
 fn html_numeric_references_are_redacted() {
     let each = |write: fn(u32) -> String| {
@@ -107,7 +107,7 @@ fn html_numeric_references_are_redacted() {
     assert_eq!(redactor.redact("it&#39s &LT;me&#62;"), "[secret:key]");
 }
 
-// C2: a secret in a JSON array of its bytes is redacted.
+// A secret in a JSON array of its bytes is redacted.
 #[test]
 fn json_arrays_of_bytes_are_redacted() {
     let inside = |text: String| text.trim_matches(['[', ']']).to_owned();
@@ -142,7 +142,7 @@ fn json_arrays_of_bytes_are_redacted() {
     }
 }
 
-// C2: a secret is redacted if its CRLF line breaks are written as LF, or its LF line breaks as CRLF.
+// A secret is redacted if its CRLF line breaks are written as LF, or its LF line breaks as CRLF.
 #[test]
 fn crlf_for_lf_and_lf_for_crlf_are_redacted() {
     let (lf, crlf) = ("line-1\nline-2\nline-3", "line-1\r\nline-2\r\nline-3");
@@ -168,7 +168,7 @@ fn wrapped(text: &str, at: usize, line_break: &str) -> String {
     lines.join(line_break)
 }
 
-// C2: a secret in base64 with line breaks is redacted.
+// A secret in base64 with line breaks is redacted.
 #[test]
 fn wrapped_base64_is_redacted() {
     let long = "0123456789-".repeat(20);
@@ -200,7 +200,7 @@ fn wrapped_base64_is_redacted() {
     }
 }
 
-// C2: a secret in hex with separators is redacted.
+// A secret in hex with separators is redacted.
 #[test]
 fn hex_with_separators_is_redacted() {
     for separator in [":", "-", " ", ":\n    ", "\n"] {
@@ -209,7 +209,7 @@ fn hex_with_separators_is_redacted() {
     }
 }
 
-// C2: a secret in Rust escapes is redacted.
+// A secret in Rust escapes is redacted.
 #[test]
 fn rust_escapes_are_redacted() {
     masked(|secret| secret.escape_default().to_string());
@@ -218,7 +218,7 @@ fn rust_escapes_are_redacted() {
     masked(|secret| secret.as_bytes().escape_ascii().to_string());
 }
 
-// C2: a secret in the escapes of C and Python is redacted.
+// A secret in the escapes of C and Python is redacted.
 #[test]
 fn escapes_of_c_and_python_are_redacted() {
     masked(|secret| bytes(secret, "", |byte| format!("\\x{byte:02x}")));
@@ -231,7 +231,7 @@ fn escapes_of_c_and_python_are_redacted() {
     });
 }
 
-// C2: a secret that is percent-encoded twice or three times is redacted.
+// A secret that is percent-encoded twice or three times is redacted.
 #[test]
 fn percent_encoding_twice_and_three_times_is_redacted() {
     let percent = |secret: &str| bytes(secret, "", |byte| format!("%{byte:02X}"));
@@ -245,7 +245,7 @@ fn percent_encoding_twice_and_three_times_is_redacted() {
     );
 }
 
-// C2: secrets in the spellings that the threat model lists as not found are not redacted.
+// Secrets in the spellings that the threat model lists as not found are not redacted.
 #[test]
 fn documented_unredacted_spellings_are_not_found() {
     let secret = "secret/key";
@@ -265,7 +265,7 @@ fn documented_unredacted_spellings_are_not_found() {
     }
 }
 
-// C2: lists of numbers that do not spell a secret are unchanged.
+// Lists of numbers that do not spell a secret are unchanged.
 #[test]
 fn other_lists_and_references_are_untouched() {
     let redactor = redactor(&[("key", "sk-live/4711")]);

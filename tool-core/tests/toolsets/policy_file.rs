@@ -298,7 +298,7 @@ fn policy_reload_replaces_the_policy_or_changes_nothing() {
     assert_eq!(tools.explain("write_file").layer(), Some(Layer::Global));
 }
 
-// F6: `shared_policy` returns the policy of a turn's rules, also after the policy was replaced.
+// `shared_policy` returns the policy of a turn's rules, also after the policy was replaced.
 #[test]
 fn rules_return_the_shared_policy() {
     assert!(Rules::default().shared_policy().is_none());

@@ -211,7 +211,7 @@ mod tests {
 
     use super::{named, way};
 
-    // E6: a cycle of types is found at any length.
+    // A cycle of types is found at any length.
     #[test]
     fn type_cycle_of_any_length_is_found() {
         let names: HashMap<String, Vec<String>> = [

@@ -1,4 +1,4 @@
-//! E1: types with names of one letter, and constants with the names that the expansion binds.
+//! Types with names of one letter, and constants with the names that the expansion binds.
 
 #![allow(non_upper_case_globals, dead_code, reason = "names that collide")]
 

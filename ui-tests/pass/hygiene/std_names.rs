@@ -1,4 +1,4 @@
-//! E1: types with every name of one letter and of the standard prelude, and constants, functions and macros with names that
+//! Types with every name of one letter and of the standard prelude, and constants, functions and macros with names that
 //! the expansion uses, all in one scope, under every macro.
 
 #![no_implicit_prelude]

@@ -1,4 +1,4 @@
-//! E4, E7: `as`, `integer` and `with` are accepted if they match the type.
+//! `as`, `integer` and `with` are accepted if they match the type.
 
 use futures::FutureExt as _;
 use tool_core::prelude::*;

@@ -1,4 +1,4 @@
-//! E5: the rules for arguments do not apply to a type that is only returned.
+//! The rules for arguments do not apply to a type that is only returned.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -486,7 +486,7 @@ fn limits_of_a_run_are_enforced() {
         "new ArrayBuffer(1e9)",
         "'x'.repeat(5e8)",
         "let s = 'x'; for (;;) s += s + 'y'; ",
-        // D7: `normalize` reports no error of its own when memory runs out.
+        // `normalize` reports no error of its own when memory runs out.
         "for (let n = 1e5; ; n *= 2) '\\u0344'.repeat(n).normalize('NFD')",
     ] {
         // Only cases that leave memory for an error are tested. The others are detected by the memory of the process, which many runs share in this

@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(of(&[(CACHE_CONTROL, "s-maxage=600")]), None);
     }
 
-    // H8: keys fetched over `http` could be replaced in transit, so only HTTPS and loopback URLs are accepted.
+    // Keys fetched over `http` could be replaced in transit, so only HTTPS and loopback URLs are accepted.
     #[test]
     fn only_https_and_loopback_urls_are_accepted() {
         for url in [

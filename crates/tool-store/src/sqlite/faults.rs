@@ -83,7 +83,7 @@ async fn lift(store: &SqliteStore) {
     lifted.await.unwrap();
 }
 
-// B1: a full disk does not prevent later writes.
+// A full disk does not prevent later writes.
 #[tokio::test]
 async fn full_database_accepts_writes_after_space_is_freed() {
     let (_folder, file) = folder();
@@ -105,7 +105,7 @@ async fn full_database_accepts_writes_after_space_is_freed() {
     }
 }
 
-// B1: a change fails if a different connection holds the write lock past the timeout, and the next change succeeds.
+// A change fails if a different connection holds the write lock past the timeout, and the next change succeeds.
 #[tokio::test(flavor = "multi_thread")]
 async fn locked_database_accepts_writes_after_the_unlock() {
     let (_folder, file) = folder();
@@ -133,7 +133,7 @@ fn rename(from: &Path, to: &Path) {
     }
 }
 
-// B1: the store neither writes to nor creates a missing database, and uses it again once it is back.
+// The store neither writes to nor creates a missing database, and uses it again once it is back.
 #[tokio::test]
 async fn restored_database_file_is_used_again() {
     let (folder, file) = folder();
@@ -154,7 +154,7 @@ async fn restored_database_file_is_used_again() {
     assert_eq!(ids(&store).await, ["a", "b"]);
 }
 
-// B1: a change is not reported as done if the file disappears during it.
+// A change is not reported as done if the file disappears during it.
 #[tokio::test]
 async fn change_whose_database_is_moved_is_rolled_back() {
     let (folder, file) = folder();
@@ -175,7 +175,7 @@ async fn change_whose_database_is_moved_is_rolled_back() {
     assert_eq!(ids(&store).await, ["b"]);
 }
 
-// B1: the store reads and writes a replaced database, and refuses a file that is not a store of this version.
+// The store reads and writes a replaced database, and refuses a file that is not a store of this version.
 #[tokio::test]
 async fn replaced_database_is_used_if_it_is_a_valid_store() {
     let (folder, file) = folder();
@@ -204,7 +204,7 @@ async fn replaced_database_is_used_if_it_is_a_valid_store() {
     assert_eq!(ids(&store).await, ["b", "c", "copied"]);
 }
 
-// B1: removing the write-ahead log of an open store loses no stored row.
+// Removing the write-ahead log of an open store loses no stored row.
 #[tokio::test]
 async fn stored_rows_survive_the_removal_of_the_log() {
     for suffix in ["-wal", "-shm"] {
@@ -220,7 +220,7 @@ async fn stored_rows_survive_the_removal_of_the_log() {
     }
 }
 
-// B1: a change whose caller is dropped at any point is written completely or not at all, and the next change succeeds.
+// A change whose caller is dropped at any point is written completely or not at all, and the next change succeeds.
 #[tokio::test(flavor = "multi_thread")]
 async fn dropped_change_is_written_completely_or_not_at_all() {
     let (_folder, file) = folder();

@@ -77,7 +77,7 @@ async fn ids(store: &SqliteStore) -> Vec<String> {
     ids
 }
 
-// B11: changes that wait at the same time share transactions of up to 32 changes, and each transaction costs one `fsync`.
+// Changes that wait at the same time share transactions of up to 32 changes, and each transaction costs one `fsync`.
 #[tokio::test]
 async fn waiting_changes_share_commits() {
     let (_folder, file, store) = store().await;
@@ -101,7 +101,7 @@ async fn waiting_changes_share_commits() {
     assert_eq!(ids(&store).await.len(), 120);
 }
 
-// B11: a refused change fails for its caller and does not affect the other changes of its transaction.
+// A refused change fails for its caller and does not affect the other changes of its transaction.
 #[tokio::test]
 async fn refused_change_does_not_affect_its_transaction() {
     let (_folder, file, store) = store().await;
@@ -134,7 +134,7 @@ async fn refused_change_does_not_affect_its_transaction() {
     assert_eq!(ids(&store).await, ["written"]);
 }
 
-// B11: a change whose caller is dropped before the change begins writes nothing. If the dropped caller runs the transaction, a different caller
+// A change whose caller is dropped before the change begins writes nothing. If the dropped caller runs the transaction, a different caller
 // continues.
 #[tokio::test]
 async fn dropped_caller_does_not_lose_changes_of_others() {
@@ -154,7 +154,7 @@ async fn dropped_caller_does_not_lose_changes_of_others() {
     assert_eq!(ids(&store).await, ["stays"]);
 }
 
-// B11: callers may be dropped at any poll: the stored rows match the results that the other callers of the transaction received.
+// Callers may be dropped at any poll: the stored rows match the results that the other callers of the transaction received.
 #[tokio::test(flavor = "multi_thread")]
 async fn callers_dropped_at_any_poll_keep_confirmed_changes() {
     let (_folder, _file, file_store) = store().await;
@@ -208,7 +208,7 @@ async fn callers_dropped_at_any_poll_keep_confirmed_changes() {
     }
 }
 
-// B1 B11: a change fails if the disk becomes full during it. The results of the other changes of the group match the stored rows, and later changes succeed.
+// A change fails if the disk becomes full during it. The results of the other changes of the group match the stored rows, and later changes succeed.
 #[tokio::test]
 async fn full_disk_fails_only_the_change_that_does_not_fit() {
     let (_folder, _file, store) = store().await;
@@ -240,7 +240,7 @@ async fn full_disk_fails_only_the_change_that_does_not_fit() {
     store.write(vec![row("next", 3_000_000)]).await.unwrap();
 }
 
-// B1 B11: an error after which SQLite has rolled back by itself is reported to every change of the transaction.
+// An error after which SQLite has rolled back by itself is reported to every change of the transaction.
 #[tokio::test]
 async fn transaction_error_is_reported_to_all_its_changes() {
     let (_folder, _file, store) = store().await;
@@ -273,7 +273,7 @@ async fn transaction_error_is_reported_to_all_its_changes() {
     assert_eq!(ids(&store).await, ["later"]);
 }
 
-// B11: in a saturated store, ends of calls and lease renewals run before calls that wait to begin, even within a transaction.
+// In a saturated store, ends of calls and lease renewals run before calls that wait to begin, even within a transaction.
 #[tokio::test]
 async fn call_ends_run_before_waiting_calls() {
     let (_folder, _file, store) = store().await;
@@ -320,7 +320,7 @@ async fn call_ends_run_before_waiting_calls() {
     assert_eq!(*order.lock().unwrap(), (0..100).collect::<Vec<_>>());
 }
 
-// B11: a change with priority runs before the other changes, instead of only being committed before them.
+// A change with priority runs before the other changes, instead of only being committed before them.
 #[tokio::test]
 async fn priority_changes_run_first() {
     let (_folder, _file, store) = store().await;
@@ -349,7 +349,7 @@ async fn priority_changes_run_first() {
     assert_eq!(*order.lock().unwrap(), ["first", "ordinary"]);
 }
 
-// B11: a change whose wait has timed out is not made later.
+// A change whose wait has timed out is not made later.
 #[tokio::test]
 async fn change_that_waited_too_long_is_not_made() {
     let folder = tempfile::tempdir().unwrap();
@@ -368,7 +368,7 @@ async fn change_that_waited_too_long_is_not_made() {
     assert!(ids(&store).await.is_empty());
 }
 
-// B11: the other callers do not hang if the runtime of the caller that runs the transaction shuts down.
+// The other callers do not hang if the runtime of the caller that runs the transaction shuts down.
 #[tokio::test]
 async fn runtime_shutdown_does_not_block_other_callers() {
     let (_folder, _file, store) = store().await;
@@ -390,7 +390,7 @@ async fn runtime_shutdown_does_not_block_other_callers() {
     assert_eq!(ids(&store).await, ["written"]);
 }
 
-// B11: a panic in a change fails every change of its transaction, and later changes succeed.
+// A panic in a change fails every change of its transaction, and later changes succeed.
 #[tokio::test]
 async fn panic_in_a_change_rolls_its_transaction_back() {
     let (_folder, _file, store) = store().await;
@@ -414,7 +414,7 @@ async fn panic_in_a_change_rolls_its_transaction_back() {
     assert_eq!(ids(&store).await, ["later"]);
 }
 
-// B11: `close` waits for the running transaction, whose changes are stored.
+// `close` waits for the running transaction, whose changes are stored.
 #[tokio::test]
 async fn close_waits_for_the_transaction() {
     let (_folder, file, store) = store().await;

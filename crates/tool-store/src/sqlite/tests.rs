@@ -186,7 +186,7 @@ async fn unfiltered_lists_are_read_in_index_order() {
     }
 }
 
-// B11: the list of one tool in all workspaces has no index of its own. It is read in order of time, and stops at its limit.
+// The list of one tool in all workspaces has no index of its own. It is read in order of time, and stops at its limit.
 #[tokio::test]
 async fn list_of_one_tool_is_read_by_time() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -200,7 +200,7 @@ async fn list_of_one_tool_is_read_by_time() {
     assert!(!plan.contains("TEMP B-TREE"), "{plan}");
 }
 
-// B11: each index of the audit table is used by some statement. An unused index would only cost writes.
+// Each index of the audit table is used by some statement. An unused index would only cost writes.
 #[tokio::test]
 async fn every_audit_index_is_used_by_a_statement() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -261,7 +261,7 @@ async fn every_audit_index_is_used_by_a_statement() {
     assert_eq!(indexes, names);
 }
 
-// B11: an audit row, written when its call begins and when it ends, costs less than 70 KB of write-ahead log, including its two events.
+// An audit row, written when its call begins and when it ends, costs less than 70 KB of write-ahead log, including its two events.
 #[tokio::test]
 async fn audit_row_costs_few_pages() {
     const CALLS: u64 = 50;
@@ -315,7 +315,7 @@ async fn expiry_queries_use_a_time_index() {
     is_narrowed(&store, audit::ERASE).await;
 }
 
-// B10: pages are read in order from an index, in both directions, without filters and with one filter.
+// Pages are read in order from an index, in both directions, without filters and with one filter.
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a table of filters")]
 async fn every_page_is_read_from_an_index() {
@@ -427,7 +427,7 @@ async fn every_page_is_read_from_an_index() {
     }
 }
 
-// B10: erasure and retention read only the rows that they change. Only the erasure of a user's effects reads all effects of the workspace.
+// Erasure and retention read only the rows that they change. Only the erasure of a user's effects reads all effects of the workspace.
 #[tokio::test]
 async fn erase_and_purge_use_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -454,7 +454,7 @@ async fn erase_and_purge_use_an_index() {
     }
 }
 
-// B9: every call reads the switches, and finds them with an index among many enablement rows.
+// Every call reads the switches, and finds them with an index among many enablement rows.
 #[tokio::test]
 async fn switches_are_found_by_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();

@@ -95,7 +95,7 @@ tests! {
         assert_eq!(store.answer(&acme(), "b", own).await.unwrap().status, ApprovalStatus::Approved);
     }
 
-    // A12: an answer by an approver without a name is refused, also in a bulk denial.
+    // An answer by an approver without a name is refused, also in a bulk denial.
     #[test]
     async fn an_approver_without_a_name_is_refused(store: impl ApprovalStore) {
         store.open(request("a")).await.unwrap();

@@ -34,7 +34,7 @@ tests! {
         assert_eq!(ids(&store, &before).await, Vec::<String>::new());
     }
 
-    // A1: an audit row with a final outcome is never replaced.
+    // An audit row with a final outcome is never replaced.
     #[test]
     async fn a_final_row_is_kept(store: impl AuditSink) {
         let row = |name: &str, outcome: Option<&str>, minute| AuditRow {
@@ -64,7 +64,7 @@ tests! {
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap(), expected);
     }
 
-    // A1: a later row of the same call does not replace a final row, even if both are in one write.
+    // A later row of the same call does not replace a final row, even if both are in one write.
     #[test]
     async fn a_final_row_is_kept_within_one_write(store: impl AuditSink) {
         let row = |outcome: &str| AuditRow { outcome: Some(outcome.into()), ..audit("a") };

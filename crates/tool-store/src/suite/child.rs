@@ -457,7 +457,7 @@ tests! {
         assert_eq!(listed(&store, ChildFilter { limit: Some(0), ..all }).await, [""; 0]);
     }
 
-    // A2: rows of two workspaces are separate, even if the names of the conversations are equal.
+    // Rows of two workspaces are separate, even if the names of the conversations are equal.
     #[test]
     async fn children_of_two_workspaces_are_separate(store: impl ChildStore + ThreadStore + Maintenance) {
         let foreign = |name| ThreadId::new("umbrella", name).unwrap();
@@ -493,7 +493,7 @@ tests! {
         assert!(matches!(store.open_child(row("c"), Some(1), Vec::new()).await.unwrap(), ChildOpened::New(_)));
     }
 
-    // B10: the erasure of a thread removes its row and the rows of its children, and keeps the messages of the children.
+    // The erasure of a thread removes its row and the rows of its children, and keeps the messages of the children.
     #[test]
     async fn erased_thread_loses_its_row_and_the_rows_of_its_children(store: impl ChildStore + ThreadStore + Maintenance) {
         for row in [row("a"), row("b"), row_of("c", "a"), row_of("d", "c"), row_of("e", "b")] {
@@ -512,7 +512,7 @@ tests! {
         assert_eq!(listed(&store, ChildFilter::default()).await, ["b", "d", "e"]);
     }
 
-    // B10: the row of a child is purged with the messages of its thread.
+    // The row of a child is purged with the messages of its thread.
     #[test]
     async fn purged_thread_loses_its_row(store: impl ChildStore + ThreadStore + Maintenance) {
         store.append(says("main")).await.unwrap();

@@ -423,7 +423,7 @@ tests! {
 tests! {
     ($) __suite_enablement_places in enablement for EnablementStore;
 
-    // B9: every change increases the version, and other processes can read which instances it has changed.
+    // Every change increases the version, and other processes can read which instances it has changed.
     #[test]
     fn other_processes_can_read_the_changed_instances(opener) {
         opener.test(async |place| {

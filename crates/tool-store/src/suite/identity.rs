@@ -45,7 +45,7 @@ async fn all(store: &impl EffectLedger) -> Vec<EffectRow> {
 tests! {
     ($) __suite_identity in identity for Store;
 
-    // A1: calls that differ in workspace, conversation, message, position or the number of a nested call are different effects.
+    // Calls that differ in workspace, conversation, message, position or the number of a nested call are different effects.
     #[test]
     async fn different_calls_do_not_conflict(store: impl EffectLedger + AuditSink) {
         let mut calls = Vec::new();
@@ -74,7 +74,7 @@ tests! {
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap().len(), calls.len());
     }
 
-    // A1: an intent with a known identity and any different field is a conflict.
+    // An intent with a known identity and any different field is a conflict.
     #[test]
     async fn identity_with_different_fields_conflicts(store: impl EffectLedger) {
         let identity = CallId::in_thread(&thread("main"), 4, 0);
@@ -95,7 +95,7 @@ tests! {
         assert_eq!(store.get(&identity.key()).await.unwrap().unwrap().intent, first);
     }
 
-    // A1, M6: an effect that a version without call identities began is found in every state, and not begun again.
+    // M6: an effect that a version without call identities began is found in every state, and not begun again.
     #[test]
     async fn an_effect_of_an_earlier_version_is_found(store: impl EffectLedger + AuditSink) {
         is_new(&store, old("running")).await;
@@ -141,7 +141,7 @@ tests! {
         conflict(store.begin(elsewhere, None).await, "a different workspace");
     }
 
-    // A1: an effect of an earlier version that an operator released is stored under the new key after its rerun, and only there.
+    // An effect of an earlier version that an operator released is stored under the new key after its rerun, and only there.
     #[test]
     async fn a_rerun_moves_an_earlier_effect_to_its_new_key(store: impl EffectLedger) {
         is_new(&store, old("k")).await;
@@ -160,7 +160,7 @@ tests! {
         assert_eq!(replayed(&store, next).await, row);
     }
 
-    // A1, M5: a call that was begun under its new key does not run again under its earlier key, for example by an approval token
+    // M5: a call that was begun under its new key does not run again under its earlier key, for example by an approval token
     // that a version without call identities stored.
     #[test]
     async fn a_call_is_found_by_its_earlier_key(store: impl EffectLedger) {
@@ -178,7 +178,7 @@ tests! {
         assert_eq!(store.get(&CallKey::new("umbrella", "k")).await.unwrap(), None);
     }
 
-    // A1: an operator's rerun of an earlier effect also begins under the earlier key, even if the rerun has an agent and the old row has none.
+    // An operator's rerun of an earlier effect also begins under the earlier key, even if the rerun has an agent and the old row has none.
     #[test]
     async fn an_earlier_effect_is_rerun_under_its_own_key(store: impl EffectLedger) {
         is_new(&store, old("k")).await;
@@ -189,7 +189,7 @@ tests! {
         assert_eq!((row.attempt, row.intent), (2, resumed));
     }
 
-    // A1: in earlier versions, two calls of one message shared a key if the model repeated an id. Now they have different keys.
+    // In earlier versions, two calls of one message shared a key if the model repeated an id. Now they have different keys.
     #[test]
     async fn calls_that_shared_an_earlier_key_are_separate(store: impl EffectLedger) {
         is_new(&store, again("k", 0)).await;

@@ -63,7 +63,7 @@ async fn held(store: &impl Parts, name: &str, run: &RunId) -> (EffectState, usiz
 tests! {
     ($) __suite_journal in journal for BatchStore;
 
-    // B11: a batch has the same effect as the single writes
+    // A batch has the same effect as the single writes
     #[test]
     async fn batch_writes_every_part(store: impl Parts) {
         store.begin(intent("a"), None).await.unwrap();
@@ -76,7 +76,7 @@ tests! {
         assert_eq!(store.write_batch(Batch::default()).await.unwrap(), Batched::default());
     }
 
-    // B11: a batch with a refused part writes nothing
+    // A batch with a refused part writes nothing
     #[test]
     async fn batch_that_is_refused_writes_nothing(store: impl Parts) {
         store.begin(intent("a"), None).await.unwrap();
@@ -108,7 +108,7 @@ tests! {
         assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 2, true));
     }
 
-    // B11: a batch does not end the run of a different owner, and its other parts are written
+    // A batch does not end the run of a different owner, and its other parts are written
     #[test]
     async fn batch_does_not_end_the_run_of_a_different_owner(store: impl Parts) {
         store.begin(intent("a"), None).await.unwrap();
@@ -119,7 +119,7 @@ tests! {
         assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 1, false));
     }
 
-    // B11: a message is stored in the transaction that begins its run, and also if a different run is active
+    // A message is stored in the transaction that begins its run, and also if a different run is active
     #[test]
     async fn batch_begins_a_run(store: impl Parts) {
         let batch = || Batch {
@@ -169,7 +169,7 @@ tests! {
         conflict(store.write_batch(late).await, "taken over");
     }
 
-    // B11: of 32 batches that end one call, exactly one is written
+    // Of 32 batches that end one call, exactly one is written
     #[test]
     async fn one_of_many_batches_ends_a_call(store: impl Parts) {
         store.begin(intent("a"), None).await.unwrap();
@@ -183,7 +183,7 @@ tests! {
         assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 1, true));
     }
 
-    // B11: the stores of one database have the same journal, and the stores of two databases have different journals
+    // The stores of one database have the same journal, and the stores of two databases have different journals
     #[test]
     async fn parts_of_one_database_have_one_journal(store: impl Parts) {
         let journal = EffectLedger::journal(&store).unwrap();

@@ -233,7 +233,7 @@ tests! {
         }
     }
 
-    // A2: documents of two workspaces are separate, even if their file names are equal.
+    // Documents of two workspaces are separate, even if their file names are equal.
     #[test]
     async fn documents_of_two_workspaces_are_separate(store: impl KnowledgeStore + Maintenance) {
         let foreign = DocumentName::new(&Workspace::new("umbrella"), "a.md").unwrap();

@@ -298,7 +298,7 @@ tests! {
         assert_eq!(store.renew_embeddings(Scope::All, "new", 9, at(400)).await.unwrap(), 1);
     }
 
-    // A2: a search applies the workspace before the limit, so similar chunks of a large workspace do not hide chunks of a small workspace.
+    // A search applies the workspace before the limit, so similar chunks of a large workspace do not hide chunks of a small workspace.
     #[test]
     async fn similar_chunks_of_other_workspaces_hide_nothing(store: impl KnowledgeStore + Maintenance) {
         // This text has 1,223 chunks, which is more than a search compares exactly.

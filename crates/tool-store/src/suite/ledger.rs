@@ -194,7 +194,7 @@ tests! {
         assert_eq!(store.end(&key("k"), "run-2", end(EffectState::Succeeded, 1100)).await.unwrap(), Ended::InTime);
     }
 
-    // A1: the audit row of a later attempt is stored in addition to the row of the first attempt, whose outcome is not replaced.
+    // The audit row of a later attempt is stored in addition to the row of the first attempt, whose outcome is not replaced.
     #[test]
     async fn later_attempt_has_a_separate_audit_row(store: impl EffectLedger + AuditSink) {
         let ended = AuditRow { outcome: Some("timed_out".into()), ..audit("k") };
@@ -213,7 +213,7 @@ tests! {
         }
     }
 
-    // B11: if an operator resolves a call while its body runs, and the body ends with a different outcome, the row is marked as late.
+    // If an operator resolves a call while its body runs, and the body ends with a different outcome, the row is marked as late.
     #[test]
     async fn end_that_contradicts_an_operator_is_recorded(store: impl EffectLedger) {
         for (name, ended, late) in [("k", EffectState::Succeeded, true), ("l", EffectState::Failed, false)] {
@@ -226,7 +226,7 @@ tests! {
         }
     }
 
-    // A4: a call that only waits is released with its end in one write: it is not ambiguous, and continues as the same attempt.
+    // A call that only waits is released with its end in one write: it is not ambiguous, and continues as the same attempt.
     #[test]
     async fn end_of_a_call_that_waits_releases_its_key(store: impl EffectLedger + AuditSink + Clone) {
         let waits = |at| EffectEnd { released: true, ..end(EffectState::Failed, at) };
@@ -272,7 +272,7 @@ tests! {
         }
     }
 
-    // A4: the key of a call that must not run is closed in one write, so that a crash cannot make a call that never ran ambiguous.
+    // The key of a call that must not run is closed in one write, so that a crash cannot make a call that never ran ambiguous.
     #[test]
     async fn closed_key_has_failed_and_cannot_begin(store: impl EffectLedger + AuditSink) {
         let result = || Some("refused".to_owned());
@@ -305,7 +305,7 @@ tests! {
         assert_eq!((row.state, row.attempt, row.ended), (EffectState::Failed, 2, Some(at(9300))));
     }
 
-    // B8: a row whose lease is far in the future can only be settled by force.
+    // A row whose lease is far in the future can only be settled by force.
     #[test]
     async fn running_row_is_settled_by_force(store: impl EffectLedger) {
         missing(store.force(&key("k"), Resolution::Rerun, "olga", at(200)).await);
@@ -324,7 +324,7 @@ tests! {
         assert_eq!(store.begin(next, None).await.unwrap(), Begun::Again { attempt: 2, operator: "olga".into() });
     }
 
-    // B11: if a run that was presumed dead ends after the next run has begun, the row is marked as late.
+    // If a run that was presumed dead ends after the next run has begun, the row is marked as late.
     #[test]
     async fn late_end_of_an_earlier_run_is_marked(store: impl EffectLedger) {
         for (name, first_ends_last) in [("k", true), ("l", false)] {

@@ -94,7 +94,7 @@ const AGE: Option<Duration> = Some(Duration::from_millis(100));
 tests! {
     ($) __suite_maintenance in maintenance for Maintenance;
 
-    // B10: erasing a thread clears contents, and keeps the keys, states and times of its effects.
+    // Erasing a thread clears contents, and keeps the keys, states and times of its effects.
     #[test]
     async fn erased_thread_keeps_keys_and_states_of_effects(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -131,7 +131,7 @@ tests! {
         assert_eq!(store.erase_contents(Erasure::Thread(&main)).await.unwrap(), Erased::default());
     }
 
-    // B10: erasing a user clears that user's contents.
+    // Erasing a user clears that user's contents.
     #[test]
     async fn erasure_of_a_user_removes_the_contents_of_the_user(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -150,7 +150,7 @@ tests! {
         assert_eq!(effect(&store, "c").await.state, EffectState::Succeeded);
     }
 
-    // B10: an erasure ends the runs in progress of the user or of the thread, and their drivers write no more messages. Other runs continue.
+    // An erasure ends the runs in progress of the user or of the thread, and their drivers write no more messages. Other runs continue.
     #[test]
     async fn erasure_ends_runs_in_progress(store: impl ThreadStore + RunStore + Maintenance) {
         let (acme, t) = (acme(), thread("t"));
@@ -201,7 +201,7 @@ tests! {
         }
     }
 
-    // B10: an effect is kept as long as a thread or an approval can refer to it.
+    // An effect is kept as long as a thread or an approval can refer to it.
     #[test]
     async fn effects_are_kept_while_something_refers_to_them(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -231,7 +231,7 @@ tests! {
         assert_eq!(effect(&store, "doubt").await.state, EffectState::Ambiguous);
     }
 
-    // B10: old audit rows and approvals are purged, and one purge removes a bounded number of rows.
+    // Old audit rows and approvals are purged, and one purge removes a bounded number of rows.
     #[test]
     async fn old_rows_are_purged_in_batches(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -249,7 +249,7 @@ tests! {
         assert_eq!(purge(&store, approvals, 10_000).await.approvals, 1);
     }
 
-    // B10: runs are removed some time after their end, and the next run of the thread has the next number.
+    // Runs are removed some time after their end, and the next run of the thread has the next number.
     #[test]
     async fn ended_runs_are_purged_in_batches(store: impl RunStore + Maintenance) {
         let begin = |conversation: &str, at_ms| NewRun {

@@ -15,7 +15,7 @@ fn in_thread(name: &str, conversation: &str) -> Intent {
 tests! {
     ($) __suite_paging in paging for Store;
 
-    // B10: pages in both orders contain every row once, even while rows are added.
+    // Pages in both orders contain every row once, even while rows are added.
     #[test]
     async fn pages_of_effects_skip_and_repeat_nothing(store: impl EffectLedger) {
         for n in 0..9 {
@@ -56,7 +56,7 @@ tests! {
         }
     }
 
-    // B10: the audit is filtered by thread, outcome, decision and time, and read newest first or oldest first.
+    // The audit is filtered by thread, outcome, decision and time, and read newest first or oldest first.
     #[test]
     async fn pages_of_the_audit_are_narrowed_and_newest_first(store: impl AuditSink) {
         let row = |name: &str, minute, thread: &str, outcome: &str, decision: &str| AuditRow {
@@ -101,7 +101,7 @@ tests! {
         }
     }
 
-    // B10: the failed calls of a workspace are read page by page: open calls and successful calls are left out.
+    // The failed calls of a workspace are read page by page: open calls and successful calls are left out.
     #[test]
     async fn pages_of_failed_calls_have_final_outcomes(store: impl AuditSink) {
         let outcomes = [Some("ok"), Some("failed"), Some("pending"), None, Some("timed_out"), Some("interrupted"), Some("denied")];
@@ -119,7 +119,7 @@ tests! {
         assert_eq!(rows.iter().map(key_of).collect::<Vec<_>>(), ["1"]);
     }
 
-    // B10: pending approvals are read page by page, newest first or oldest first.
+    // Pending approvals are read page by page, newest first or oldest first.
     #[test]
     async fn pages_of_approvals_are_newest_first(store: impl ApprovalStore) {
         for n in 0..5 {

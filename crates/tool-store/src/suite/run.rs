@@ -60,7 +60,7 @@ fn progress(steps: u32) -> RunProgress {
 tests! {
     ($) __suite_run in run for Store;
 
-    // A3: a second driver of a running thread receives `Busy`, and the store numbers the runs of a thread.
+    // A second driver of a running thread receives `Busy`, and the store numbers the runs of a thread.
     #[test]
     async fn a_thread_has_one_running_run(store: impl RunStore) {
         let first = begin(&store, "t", "one", 0).await;
@@ -85,7 +85,7 @@ tests! {
         assert_eq!(store.get_run(&RunId::new(thread("nobody's"), 1)).await.unwrap(), None);
     }
 
-    // A3: a different driver takes over the run of a dead process when its lease has expired, and the old driver's renewals and end are refused.
+    // A different driver takes over the run of a dead process when its lease has expired, and the old driver's renewals and end are refused.
     #[test]
     async fn expired_lease_is_taken_over(store: impl RunStore) {
         let id = begin(&store, "t", "one", 0).await.id;
@@ -109,7 +109,7 @@ tests! {
         assert_eq!(begun.into_iter().filter(|begun| *begun).count(), 1);
     }
 
-    // A6: a run can be stopped by a different process.
+    // A run can be stopped by a different process.
     #[test]
     async fn a_stop_request_reaches_the_driver(store: impl RunStore) {
         let id = begin(&store, "t", "one", 0).await.id;

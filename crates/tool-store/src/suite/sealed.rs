@@ -373,7 +373,7 @@ tests! {
         assert_eq!(store.reseal(Vec::new()).await.unwrap(), 0);
     }
 
-    // A2: no method reads, changes or reveals a secret, a variable or a request of a different workspace.
+    // No method reads, changes or reveals a secret, a variable or a request of a different workspace.
     #[test]
     async fn no_method_reaches_a_different_workspace(store: impl VaultStore) {
         let (acme, own) = (acme(), umbrella());

@@ -919,7 +919,7 @@ tests! {
         assert_eq!(rows[0].notes[0].action, "tool.create");
     }
 
-    // A2: a different workspace cannot read or change the members, settings, functions, versions, tools and bindings of a workspace.
+    // A different workspace cannot read or change the members, settings, functions, versions, tools and bindings of a workspace.
     #[test]
     async fn workspaces_are_separate(store: impl StoredToolStore) {
         let olga = by(&store, admin(), 1);

@@ -42,7 +42,7 @@ async fn all(store: &impl SwitchStore) -> Vec<Switch> {
 tests! {
     ($) __suite_switch in switch for Store;
 
-    // B9: a switch is a row with its operator, reason and time, even after it was turned off.
+    // A switch is a row with its operator, reason and time, even after it was turned off.
     #[test]
     async fn switch_records_its_operator(store: impl SwitchStore) {
         let kill = switch(Some("acme"), SwitchKind::Kill, "send");
@@ -60,7 +60,7 @@ tests! {
         assert!(!store.set(never).await.unwrap());
     }
 
-    // B9: every change increases the version, which other processes compare to detect changes.
+    // Every change increases the version, which other processes compare to detect changes.
     #[test]
     async fn each_change_of_a_switch_increases_the_version(store: impl SwitchStore + Clone) {
         let before = store.version().await.unwrap();
@@ -108,7 +108,7 @@ tests! {
         assert_eq!(store.in_force().await.unwrap(), [kill]);
     }
 
-    // B10: lists are read page by page.
+    // Lists are read page by page.
     #[test]
     async fn pages_of_switches_cover_the_whole_list(store: impl SwitchStore) {
         let mut rows = Vec::new();
@@ -144,7 +144,7 @@ tests! {
         }
     }
 
-    // B10: kill switches and disables that were turned off long ago are removed, a bounded number at a time; switches that are on, and enablement
+    // Kill switches and disables that were turned off long ago are removed, a bounded number at a time; switches that are on, and enablement
     // rows, are not removed.
     #[test]
     async fn switches_turned_off_long_ago_are_retired(store: impl SwitchStore) {

@@ -72,7 +72,7 @@ tests! {
         assert_eq!(sequence(&store, "t").await, [1, 2, 3]);
     }
 
-    // A3: a message of the model is stored only if it follows the model's last message, so only one of two runs in a thread continues.
+    // A message of the model is stored only if it follows the model's last message, so only one of two runs in a thread continues.
     #[test]
     async fn a_message_of_the_model_follows_the_last_one(store: impl ThreadStore) {
         let said = |follows| NewMessage { follows, ..message("t", Role::Assistant, None) };
@@ -103,7 +103,7 @@ tests! {
         assert_eq!(sequence(&store, "t").await, (1..=33).collect::<Vec<u64>>());
     }
 
-    // A1: sequence numbers are not used again after a thread was erased, so that a new call has a new identity.
+    // Sequence numbers are not used again after a thread was erased, so that a new call has a new identity.
     #[test]
     async fn erased_thread_does_not_reuse_sequence_numbers(store: impl ThreadStore) {
         store.append(message("t", Role::User, None)).await.unwrap();

@@ -170,7 +170,7 @@ tests! {
         assert_eq!(places(&read(&store, "a").await), [(3, 0, "second")]);
     }
 
-    // A2: events of two workspaces are separate, even if the names of the conversations are equal.
+    // Events of two workspaces are separate, even if the names of the conversations are equal.
     #[test]
     async fn events_of_two_workspaces_are_separate(store: impl ThreadEventStore + Maintenance) {
         let foreign = ThreadId::new("umbrella", "a").unwrap();
@@ -183,7 +183,7 @@ tests! {
         assert_eq!(read(&store, "a").await.len(), 2);
     }
 
-    // B10: events are erased and purged with the messages of their thread, and the numbers continue.
+    // Events are erased and purged with the messages of their thread, and the numbers continue.
     #[test]
     async fn erased_and_purged_threads_lose_their_events(store: impl ThreadEventStore + ThreadStore + Maintenance) {
         for (name, time) in [("a", 100), ("b", 100), ("c", 900)] {

@@ -465,7 +465,7 @@ tests! {
         assert_eq!(names(&store.list_work(Scope::Workspace(&umbrella), &after(thread("z"))).await.unwrap()), ["a"]);
     }
 
-    // A2: rows of two workspaces are separate, even if the names of the conversations are equal.
+    // Rows of two workspaces are separate, even if the names of the conversations are equal.
     #[test]
     async fn work_of_two_workspaces_is_separate(store: impl WorkStore + Maintenance) {
         let foreign = ThreadId::new("umbrella", "a").unwrap();
@@ -493,7 +493,7 @@ tests! {
         assert_eq!(release(&store, "a", &first, WorkOutcome::Done, 270).await, None);
     }
 
-    // B10: the row is erased and purged with the messages of its thread.
+    // The row is erased and purged with the messages of its thread.
     #[test]
     async fn erased_and_purged_threads_lose_their_rows(store: impl WorkStore + ThreadStore + Maintenance) {
         let said = |name, time| Some(NewMessage { at: at(time), ..message(name, Role::User, None) });

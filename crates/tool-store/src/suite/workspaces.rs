@@ -127,7 +127,7 @@ fn step() -> impl Strategy<Value = Step> {
 tests! {
     ($) __suite_isolation in workspaces for Store;
 
-    // A2: workspaces with equal ids and names are isolated.
+    // Workspaces with equal ids and names are isolated.
     #[test]
     fn workspaces_are_isolated(opener) {
         opener.hold(&(vec(step(), 1..80), vec(step(), 1..80)), async |store, (fill, attack)| {
@@ -204,7 +204,7 @@ pub(super) async fn seen(
 tests! {
     ($) __suite_workspaces in workspaces for Store;
 
-    // A2: no method of any trait reads, answers, spends, withdraws, lists, erases or expires a record of a different workspace.
+    // No method of any trait reads, answers, spends, withdraws, lists, erases or expires a record of a different workspace.
     #[test]
     async fn no_method_reaches_a_different_workspace(store: impl Store) {
         let (acme, own) = (acme(), umbrella());

@@ -225,13 +225,13 @@ async fn store() -> Result<PostgresStore, test_support::Missing> {
     Ok(options.clock(PostgresClock::Caller).open().await.unwrap())
 }
 
-// B10: the erasure of a thread or a user covers its variables.
+// The erasure of a thread or a user covers its variables.
 pub(crate) async fn erasure_removes_variables_case() -> Ran {
     erasure::removes_variables(store().await?).await;
     Ok(())
 }
 
-// B10: the erasure of a thread or a user removes responses that contain its contents, and a purge removes expired responses.
+// The erasure of a thread or a user removes responses that contain its contents, and a purge removes expired responses.
 pub(crate) async fn erasure_and_retention_remove_stored_responses_case() -> Ran {
     erasure::removes_responses(store().await?).await;
     Ok(())

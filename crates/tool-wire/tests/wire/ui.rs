@@ -720,7 +720,7 @@ fn client_results_are_read_from_the_last_step() {
     );
 }
 
-// S2-14, A14: a host that takes calls from the thread continues them, even if the provider gave two calls the same id.
+// S2-14: a host that takes calls from the thread continues them, even if the provider gave two calls the same id.
 #[test]
 fn answered_calls_of_a_thread_continue_with_the_ids_of_the_interface() {
     let tools = open();

@@ -94,7 +94,7 @@ fn help_describes_each_argument() {
     }
 }
 
-// G10: a flag sets an empty list.
+// A flag sets an empty list.
 #[test]
 fn empty_list_has_its_own_flag() {
     assert_eq!(
@@ -111,7 +111,7 @@ fn empty_list_has_its_own_flag() {
     desk(&["call", "draw_figures", "--no-line", "--no-figures"]).fails(2, &["--no-line"]);
 }
 
-// G10: `call NAME --help` prints the variants of nested enums.
+// `call NAME --help` prints the variants of nested enums.
 #[test]
 fn help_shows_the_variants_of_nested_enums() {
     let help = desk(&["call", "draw_figures", "--help"]).succeeds().out;
@@ -224,7 +224,7 @@ fn approval_needs_a_flag_and_is_never_assumed() {
     );
 }
 
-// A4: a tool that calls other tools can call the tools of the program, and `--approve` covers the nested calls.
+// A tool that calls other tools can call the tools of the program, and `--approve` covers the nested calls.
 #[test]
 fn tool_that_calls_others_is_called_and_its_calls_are_approved() {
     let letters = ["call", "send_letters", "--text", "hi"];
@@ -243,7 +243,7 @@ fn hidden_tool_is_refused_with_the_reason() {
     desk(&["call", "forbidden"]).fails(3, &["[deny]"]);
 }
 
-// F6: `--format` may come after the tool's name, and applies to errors as well.
+// `--format` may come after the tool's name, and applies to errors as well.
 #[test]
 fn format_flag_position_does_not_change_json_errors() {
     for words in [

@@ -91,7 +91,7 @@ fn nulls_in_lists_and_wide_integers_have_no_type() {
     );
 }
 
-// H7: no source is generated for a definition with hidden characters, and the report escapes these characters.
+// No source is generated for a definition with hidden characters, and the report escapes these characters.
 #[test]
 fn definitions_with_hidden_characters_are_left_out() {
     let tag = "\u{e0041}";

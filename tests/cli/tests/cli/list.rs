@@ -193,7 +193,7 @@ fn definition_uses_the_providers_format() {
     assert!(output.contains("\"place\""));
 }
 
-// E5: `schema -d anthropic` does not print a list of tools that Anthropic refuses.
+// `schema -d anthropic` does not print a list of tools that Anthropic refuses.
 #[test]
 fn a_list_that_the_provider_refuses_is_not_printed() {
     let crowd = |words: &[&str]| run(command(CROWD, words), "");

@@ -87,7 +87,7 @@ fn visible_tools_are_served_over_stdio() {
     assert!(child.wait().unwrap().success());
 }
 
-// H9: `serve --no-repair` switches argument repair off.
+// `serve --no-repair` switches argument repair off.
 #[test]
 fn no_repair_flag_disables_argument_repair() {
     for (words, refused) in [(&["serve"][..], false), (&["serve", "--no-repair"], true)] {
@@ -164,7 +164,7 @@ fn tools_are_served_over_http_until_ctrl_c() {
     ));
 }
 
-// H3: a running call finishes after SIGTERM, which containers and systemd send.
+// A running call finishes after SIGTERM, which containers and systemd send.
 #[test]
 fn running_call_finishes_after_sigterm() {
     let mut child = Command::new(DESK)

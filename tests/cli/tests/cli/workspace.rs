@@ -107,7 +107,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     );
     let called = cargo_tool(&pack, &["call", "greet", "--name", "Ada"]).succeeds();
     assert_eq!(called.out, "Hi Ada!\n");
-    // G2: the completions contain the tools of the crate.
+    // The completions contain the tools of the crate.
     let mut asked = without_network(
         command(CARGO_TOOL, &["--", "cargo-tool", "call", "gr"]),
         &pack,
@@ -140,7 +140,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     )
     .succeeds();
     assert_eq!(own.out, "Dear Ada,\n");
-    // G10: a missing feature is reported by name, and `cargo tool` enables the features that a command needs.
+    // A missing feature is reported by name, and `cargo tool` enables the features that a command needs.
     cargo(&pack, &["run", "--quiet", "--", "budget"]).fails(
         2,
         &[
@@ -191,7 +191,7 @@ fn wrong_folders_and_names_are_reported() {
     cargo_tool(at, &["lits"]).fails(2, &["lits", "list"]);
     cargo_tool(at, &["new", "fn", "--tool-path", "/nowhere"])
         .fails(2, &["/nowhere", "--tool-path"]);
-    // G7: `new` refuses to generate a crate that cannot be built.
+    // `new` refuses to generate a crate that cannot be built.
     cargo_tool(at, &["new", "unsaid"]).fails(
         2,
         &[
@@ -206,7 +206,7 @@ fn wrong_folders_and_names_are_reported() {
     let manifest = fs::read_to_string(at.join("by-git/Cargo.toml")).unwrap();
     let named = format!("tool-core = {{ git = \"{address}\", default-features = false");
     assert!(manifest.contains(&named), "{manifest}");
-    // G8: the manifest has the fields that a registry requires.
+    // The manifest has the fields that a registry requires.
     for field in ["description = ", "license = "] {
         assert!(manifest.contains(field), "{manifest}");
     }

@@ -47,7 +47,7 @@ fn of_bash(program: &str, name: &str, words: &[&str]) -> Result<Vec<String>, Mis
     Ok(output_of(shell("bash")?, &script))
 }
 
-// G2: bash completes commands, tools, flags and values. Earlier bug: the script panicked, because the name `cargo tool` contains a space.
+// Bash completes commands, tools, flags and values. Earlier bug: the script panicked, because the name `cargo tool` contains a space.
 fn bash_completes_commands_tools_flags_and_values() -> Ran {
     let desk = |words: &[&str]| of_bash(DESK, "desk", words);
     assert_eq!(desk(&["desk", "che"])?, ["check"]);
@@ -63,7 +63,7 @@ fn bash_completes_commands_tools_flags_and_values() -> Ran {
     Ok(())
 }
 
-// G2: bash completes the words after `cargo tool`, leaves the other commands of cargo to cargo's own completion, and completes the values of enums.
+// Bash completes the words after `cargo tool`, leaves the other commands of cargo to cargo's own completion, and completes the values of enums.
 fn bash_completes_cargo_tool_and_keeps_the_completions_of_cargo() -> Ran {
     assert_eq!(
         of_bash(
@@ -106,7 +106,7 @@ fn bash_completes_cargo_tool_and_keeps_the_completions_of_cargo() -> Ran {
     Ok(())
 }
 
-// G2: fish completes commands, tools and flags. Earlier bug: the script had syntax errors.
+// Fish completes commands, tools and flags. Earlier bug: the script had syntax errors.
 fn fish_completes_commands_tools_and_flags() -> Ran {
     let offered = |program: &str, line: &str| {
         let script = format!("{program} completions fish | source; complete -C '{line}'");
@@ -125,7 +125,7 @@ fn fish_completes_commands_tools_and_flags() -> Ran {
     Ok(())
 }
 
-// G2: zsh registers the completions for the program only. Earlier bug: the completions of `cargo tool` were registered for `cargo`.
+// Zsh registers the completions for the program only. Earlier bug: the completions of `cargo tool` were registered for `cargo`.
 fn zsh_registers_only_the_program() -> Ran {
     for (program, name) in [(DESK, "desk"), (CARGO_TOOL, "cargo-tool")] {
         let script = format!(

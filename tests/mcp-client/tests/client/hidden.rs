@@ -42,7 +42,7 @@ fn served() -> Value {
     json!({"tools": tools, "info": {"name": format!("evil{HIDDEN}"), "version": "1"}})
 }
 
-// H7: tools with hidden text are refused by default, and the report shows the text escaped.
+// Tools with hidden text are refused by default, and the report shows the text escaped.
 #[tokio::test]
 async fn tools_with_hidden_text_are_refused_and_reported() {
     let listed = Listed::start(&served()).await;
@@ -92,7 +92,7 @@ async fn tools_with_hidden_text_are_refused_and_reported() {
     assert!(long.len() <= 16_384, "{}", long.len());
 }
 
-// H7: if the host opts in, hidden text is removed and reported.
+// If the host opts in, hidden text is removed and reported.
 #[tokio::test]
 async fn hidden_text_is_removed_if_the_host_opts_in() {
     let listed = Listed::start(&served()).await;
@@ -126,7 +126,7 @@ async fn hidden_text_is_removed_if_the_host_opts_in() {
     );
 }
 
-// H7: the lock pins the visible text and the hidden text.
+// The lock pins the visible text and the hidden text.
 #[tokio::test]
 async fn changed_hidden_text_counts_as_a_change() {
     let with = |description: &str| json!({"tools": [tool("a", description)]});
@@ -170,7 +170,7 @@ async fn changed_hidden_text_counts_as_a_change() {
     assert!(tools.accept("a\u{200b}") && tools.lock().get(r"a\u{200b}").is_some());
 }
 
-// H7: the model does not receive hidden text in results, failures and progress steps.
+// The model does not receive hidden text in results, failures and progress steps.
 #[tokio::test]
 async fn results_for_the_model_contain_no_hidden_text() {
     let text = |text: &str| json!([{"type": "text", "text": text}]);

@@ -16,7 +16,7 @@ fn list(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
 }
 
-// H1: if the host allows it, every tool of the MongoDB and Notion servers is offered to OpenAI and Anthropic.
+// If the host allows it, every tool of the MongoDB and Notion servers is offered to OpenAI and Anthropic.
 #[tokio::test]
 async fn every_tool_of_real_servers_is_offered_where_the_host_allows_it() {
     for name in ["mongodb.json", "notion.json"] {
@@ -114,7 +114,7 @@ fn served() -> Value {
     ]})
 }
 
-// H1: the server's own schema is sent. Only the parts that a provider refuses even without strict mode are changed, and each change is reported.
+// The server's own schema is sent. Only the parts that a provider refuses even without strict mode are changed, and each change is reported.
 #[tokio::test]
 async fn server_schema_is_sent_without_the_keywords_that_the_provider_refuses() {
     let listed = Listed::start(&served()).await;
@@ -177,7 +177,7 @@ async fn server_schema_is_sent_without_the_keywords_that_the_provider_refuses() 
     }
 }
 
-// H1: arguments are validated against the server's own schema before anything is sent.
+// Arguments are validated against the server's own schema before anything is sent.
 #[tokio::test]
 async fn arguments_that_do_not_fit_are_not_sent() {
     let listed = Listed::start(&served()).await;
@@ -241,7 +241,7 @@ async fn arguments_that_do_not_fit_are_not_sent() {
     }
 }
 
-// H1: results are validated against the server's own output schema.
+// Results are validated against the server's own output schema.
 #[tokio::test]
 async fn results_that_do_not_fit_their_schema_fail() {
     for (rows, fits) in [
@@ -271,7 +271,7 @@ async fn results_that_do_not_fit_their_schema_fail() {
     }
 }
 
-// H1: repair corrects arguments only if a single correction is possible, and the schema must admit the result.
+// Repair corrects arguments only if a single correction is possible, and the schema must admit the result.
 #[tokio::test]
 async fn repairs_admit_only_what_the_own_schema_admits() {
     let listed = Listed::start(&served()).await;
@@ -293,7 +293,7 @@ async fn repairs_admit_only_what_the_own_schema_admits() {
     assert_eq!(neither.error().unwrap().kind(), ErrorKind::InvalidArguments);
 }
 
-// H1: the audit row names the providers to which the tool is offered without strict mode.
+// The audit row names the providers to which the tool is offered without strict mode.
 #[tokio::test]
 async fn audit_rows_name_the_providers_that_are_not_strict() {
     let listed = Listed::start(&served()).await;
@@ -334,7 +334,7 @@ async fn audit_rows_name_the_providers_that_are_not_strict() {
     assert_eq!(notes("plain"), []);
 }
 
-// H1: the host can allow non-strict schemas for single tools, and a tool whose schema cannot be checked is refused.
+// The host can allow non-strict schemas for single tools, and a tool whose schema cannot be checked is refused.
 #[tokio::test]
 async fn non_strict_needs_the_hosts_choice_and_a_checkable_schema() {
     let mut served = served();

@@ -14,7 +14,7 @@ fn random(state: &mut u64) -> u64 {
     *state
 }
 
-// H9: the server receives and returns a double with the same bits as in the arguments.
+// The server receives and returns a double with the same bits as in the arguments.
 #[tokio::test]
 async fn doubles_keep_their_last_bit_both_ways() {
     let numbers = json!({"type": "array", "items": {"type": "number"}});

@@ -418,7 +418,7 @@ async fn binary_files_are_skipped_and_long_lines_are_cut() {
     assert_eq!(text, format!("{}…", "ä".repeat(250)));
 }
 
-// D6: a search takes little memory with every pattern. Earlier, one pattern took 1.6 GB and 40 s.
+// A search takes little memory with every pattern. Earlier, one pattern took 1.6 GB and 40 s.
 #[tokio::test]
 async fn no_pattern_takes_much_memory() {
     let place = Place::new();
@@ -463,7 +463,7 @@ async fn no_pattern_takes_much_memory() {
     }
 }
 
-// D6: the search of a cancelled call ends, whatever the pattern is.
+// The search of a cancelled call ends, whatever the pattern is.
 #[test]
 fn cancelled_search_ends_with_each_pattern() {
     let place = Place::new();
@@ -509,7 +509,7 @@ fn peak() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-// D7: the number and length of ignore rules are limited, and dropped rules are reported. Earlier, a long `.gitignore` took 480 MB, and rules after
+// The number and length of ignore rules are limited, and dropped rules are reported. Earlier, a long `.gitignore` took 480 MB, and rules after
 // 20,000 patterns were dropped without a report.
 #[tokio::test]
 async fn ignore_rules_are_bounded_and_dropped_rules_reported() {

@@ -145,7 +145,7 @@ fn invalid_workspace_name_is_refused() {
     assert!(!root.path().join("A").exists());
 }
 
-// D8, S1-71: `Workspaces::open` accepts exactly the names that `InstanceSlug` accepts. Earlier, the context accepted `acme_eu` and `Workspaces`
+// S1-71: `Workspaces::open` accepts exactly the names that `InstanceSlug` accepts. Earlier, the context accepted `acme_eu` and `Workspaces`
 // refused it, so tools could not use files in that workspace.
 #[test]
 fn workspaces_accept_the_slugs_of_contexts() {

@@ -118,7 +118,7 @@ fn exchanges(clone: &Path, added: &str) -> String {
     )
 }
 
-// D1: a filter that a program adds during `git_clone` does not run, and the token is not in the workspace.
+// A filter that a program adds during `git_clone` does not run, and the token is not in the workspace.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn filter_added_during_a_clone_has_no_token_or_network() {
     let world = World::new();
@@ -146,7 +146,7 @@ async fn filter_added_during_a_clone_has_no_token_or_network() {
     assert!(holding(&world.workspace(), TOKEN).is_empty());
 }
 
-// D2: settings that a program adds during `git_fetch` do not redirect the request with the token.
+// Settings that a program adds during `git_fetch` do not redirect the request with the token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn config_added_during_a_fetch_does_not_leak_the_token() {
     let world = World::new();
@@ -175,7 +175,7 @@ async fn config_added_during_a_fetch_does_not_leak_the_token() {
     assert!(!other.seen().is_empty());
 }
 
-// D2: settings that a program adds during `git_push` do not redirect the request with the token.
+// Settings that a program adds during `git_push` do not redirect the request with the token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn config_added_during_a_push_does_not_leak_the_token() {
     let world = World::new();

@@ -338,7 +338,7 @@ async fn path_that_is_not_a_repository_is_reported() {
     assert_eq!(status["changes"][0]["unstaged"], "deleted");
 }
 
-// D3: the fields of a commit and the paths of files are truncated in results, because their authors control the length.
+// The fields of a commit and the paths of files are truncated in results, because their authors control the length.
 #[tokio::test]
 async fn long_commit_fields_and_paths_are_truncated() {
     let world = World::new();

@@ -452,7 +452,7 @@ async fn test_policy_makes_only_named_addresses_public() {
     assert_eq!(private.seen().len(), 0);
 }
 
-// F6: a service that the host configured may have a private address, but its redirects to private addresses are refused.
+// A service that the host configured may have a private address, but its redirects to private addresses are refused.
 #[tokio::test]
 async fn hosts_own_service_may_be_private_and_its_redirects_may_not() {
     let own = Server::start(PRIVATE, |_| text("own")).await;

@@ -269,7 +269,7 @@ async fn floods_of_headers_are_refused() {
         "{}",
         result.model_text()
     );
-    // D7: the number of interim responses is limited, not only the size of each one.
+    // The number of interim responses is limited, not only the size of each one.
     for interim in [
         "HTTP/1.1 100 Continue\r\n\r\n",
         "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n",

@@ -95,7 +95,7 @@ async fn missing_required_mechanism_refuses_the_job() {
     assert!(matches!(error, IsolateError::NoHelper), "{error}");
 }
 
-// D5: a host can require on every kernel that a job without its own root has no Unix sockets.
+// A host can require on every kernel that a job without its own root has no Unix sockets.
 #[tokio::test]
 async fn job_without_own_root_has_no_unix_sockets_if_required() {
     let outside = tempdir().unwrap();

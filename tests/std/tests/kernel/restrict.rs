@@ -86,7 +86,7 @@ impl Drop for Modes {
     }
 }
 
-// D4: a job that runs as root cannot change the mode of a device, of `/sys` or of a cgroup.
+// A job that runs as root cannot change the mode of a device, of `/sys` or of a cgroup.
 pub(crate) async fn devices_sysfs_and_cgroups_keep_their_modes_case() -> Ran {
     needs(Mechanism::ReadOnlyMounts).await?;
     let paths = ["/dev/full", "/dev/tty", "/sys/kernel", "/sys/fs/cgroup"];
@@ -111,7 +111,7 @@ pub(crate) async fn devices_sysfs_and_cgroups_keep_their_modes_case() -> Ran {
     Ok(())
 }
 
-// D4: jobs cannot change the host's mounts, no matter which mechanisms the host turns off.
+// Jobs cannot change the host's mounts, no matter which mechanisms the host turns off.
 pub(crate) fn no_job_changes_the_mounts_of_the_host_case() -> Ran {
     // The test runs in a separate mount namespace, so that a failure does not change the machine.
     let child = std::process::Command::new("unshare")
@@ -149,7 +149,7 @@ pub(crate) fn mounts_stay() {
     }
 }
 
-// D5: paths that were not granted do not exist for the job, so it cannot connect to sockets at such paths.
+// Paths that were not granted do not exist for the job, so it cannot connect to sockets at such paths.
 pub(crate) async fn job_sees_only_granted_paths_case() -> Ran {
     needs(Mechanism::OwnRoot).await?;
     let (inside, outside) = (tempdir().unwrap(), tempdir().unwrap());

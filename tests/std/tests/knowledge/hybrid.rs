@@ -457,7 +457,7 @@ async fn documents_of_a_host_without_an_embedder_are_embedded_later() {
     assert_eq!(desk.search("vehicle").await, ["a.md"]);
 }
 
-// A2: a search by meaning finds only documents of its workspace, and nothing of a removed document.
+// A search by meaning finds only documents of its workspace, and nothing of a removed document.
 #[tokio::test]
 async fn workspaces_do_not_share_meanings() {
     let (_, desk) = desk();

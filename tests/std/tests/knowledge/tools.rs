@@ -282,7 +282,7 @@ async fn documents_that_are_too_large_are_refused() {
     assert_eq!(size(&desk.get("a.md").await), Document::MOST_BYTES);
 }
 
-// A2: the documents of two workspaces with one file name are separate, for all tools.
+// The documents of two workspaces with one file name are separate, for all tools.
 #[tokio::test]
 async fn workspaces_do_not_share_documents() {
     let desk = Desk::new();

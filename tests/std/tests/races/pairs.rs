@@ -108,13 +108,13 @@ async fn race(scene: &Arc<Scene>, (one, other): (Actor, Actor), round: usize) {
     }
 }
 
-// D1, D2: file tools that run at the same time in one conversation lose no change and return correct results.
+// File tools that run at the same time in one conversation lose no change and return correct results.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn file_tools_run_concurrently_in_pairs() {
     run(pairs(|one, other| !one.writes_git() && !other.writes_git())).await;
 }
 
-// D1, D2: a tool that writes to the repository and any local tool that runs at the same time return correct results.
+// A tool that writes to the repository and any local tool that runs at the same time return correct results.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn repository_tools_run_concurrently_in_pairs() {
     run(pairs(|one, other| {
@@ -123,7 +123,7 @@ async fn repository_tools_run_concurrently_in_pairs() {
     .await;
 }
 
-// D1, D2: a tool that contacts the git server and any other tool that runs at the same time return correct results.
+// A tool that contacts the git server and any other tool that runs at the same time return correct results.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn git_server_tools_run_concurrently_in_pairs() {
     run(pairs(|one, other| one.is_remote() || other.is_remote())).await;

@@ -208,7 +208,7 @@ fn is_true(scene: &Scene, (turn, outcome): &(Turn, Outcome), is_last: bool) {
     }
 }
 
-// D1, D2: while a program exchanges files, no tool accesses files outside or returns a wrong result.
+// While a program exchanges files, no tool accesses files outside or returns a wrong result.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_tool_escapes_or_misreports_while_files_are_swapped() {
     let scene = Arc::new(Scene::new().await);

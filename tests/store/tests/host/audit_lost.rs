@@ -116,7 +116,7 @@ async fn nap() -> &'static str {
     "rested"
 }
 
-// S1-26, B12: a healthy database loses no row of 600 callers. An earlier version lost 2,535 of 3,600 rows with a tool that takes two milliseconds,
+// S1-26: a healthy database loses no row of 600 callers. An earlier version lost 2,535 of 3,600 rows with a tool that takes two milliseconds,
 // and 19,501 of 20,001 rows with a tight loop.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_row_is_lost_while_the_database_is_healthy() {

@@ -49,7 +49,7 @@ fn change_elsewhere(file: &std::path::Path) -> Instant {
     Instant::now()
 }
 
-// B9, S1-36: a row that one process changes takes effect in another process within a second, in a new turn and in a turn that runs.
+// S1-36: a row that one process changes takes effect in another process within a second, in a new turn and in a turn that runs.
 #[tokio::test(flavor = "multi_thread")]
 async fn row_of_another_process_takes_effect_within_a_second() {
     let folder = tempfile::tempdir().unwrap();

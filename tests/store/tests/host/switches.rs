@@ -4,7 +4,7 @@ use tool_core::Switches;
 use tool_core::store::{SwitchStore as _, Workspace};
 use tool_store::SqliteStore;
 
-// B9: if one connection stores a switch, another connection reads it at its next refresh. A reopened file still contains the switch.
+// If one connection stores a switch, another connection reads it at its next refresh. A reopened file still contains the switch.
 #[tokio::test]
 async fn switches_are_shared_and_survive_a_restart() {
     let folder = tempfile::tempdir().unwrap();

@@ -28,7 +28,7 @@ async fn within_a_second(mut holds: impl AsyncFnMut() -> bool) -> Duration {
     began.elapsed()
 }
 
-// B9, S1-36: a row that one host changes takes effect in another host within a second, in a new turn and in a turn that runs, with and without
+// S1-36: a row that one host changes takes effect in another host within a second, in a new turn and in a turn that runs, with and without
 // notifications.
 pub(crate) async fn enablement_reaches_another_host_within_a_second_case() -> Ran {
     let url = database().await?;

@@ -261,7 +261,7 @@ impl AuditSink for PanickingSink {
 }
 
 each_store! {
-    // A3: while a run of a thread is driven, a second drive makes neither calls nor model requests
+    // While a run of a thread is driven, a second drive makes neither calls nor model requests
     #[test]
     async fn a_second_drive_is_busy(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -297,7 +297,7 @@ each_store! {
         assert_eq!(rows(&turns).await.len(), 1);
     }
 
-    // A3: the lease is renewed during a long model request, and runs of other workspaces are not affected
+    // The lease is renewed during a long model request, and runs of other workspaces are not affected
     #[test]
     async fn a_long_model_request_keeps_its_run(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -313,7 +313,7 @@ each_store! {
         running.abort();
     }
 
-    // A3: dropping a drive ends its run at once, so that other drivers do not wait for the lease
+    // Dropping a drive ends its run at once, so that other drivers do not wait for the lease
     #[test]
     async fn a_dropped_drive_frees_its_run(store: impl Both) {
         let (turns, work_log) = (Turns::new(store.clone()), WorkLog::default());
@@ -333,7 +333,7 @@ each_store! {
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Cancelled)]);
     }
 
-    // A3: the run of a dead process is taken over, and a driver that lost its run stops
+    // The run of a dead process is taken over, and a driver that lost its run stops
     #[test]
     async fn driver_that_lost_its_run_makes_no_more_calls(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -358,7 +358,7 @@ each_store! {
         assert_eq!(turns.run_row(&dead.id).await.unwrap().unwrap().owner, "ahead");
     }
 
-    // B8: a run whose host died while its clock was ahead is cancelled when its lease is not renewed in time
+    // A run whose host died while its clock was ahead is cancelled when its lease is not renewed in time
     #[test]
     async fn run_with_a_future_lease_is_cancelled_if_not_renewed(store: impl Both) {
         let (work_log, turns) = (WorkLog::default(), turns(&store));
@@ -374,7 +374,7 @@ each_store! {
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Cancelled)]);
     }
 
-    // B8: a driver whose clock is ahead keeps its run as long as it renews the lease
+    // A driver whose clock is ahead keeps its run as long as it renews the lease
     #[test]
     async fn run_with_a_lease_in_the_future_is_kept_while_it_is_renewed(store: impl Both) {
         let (work_log, turns) = (WorkLog::default(), turns(&store));
@@ -392,7 +392,7 @@ each_store! {
         assert_eq!(causes(&turns).await, [None]);
     }
 
-    // B8: an operator ends the run of a dead host, and the audit records it
+    // An operator ends the run of a dead host, and the audit records it
     #[test]
     async fn operator_ends_a_run_whatever_its_lease(store: impl Both) {
         let (work_log, turns) = (WorkLog::default(), turns(&store));
@@ -417,7 +417,7 @@ each_store! {
         assert_eq!(turns.force(&unknown, &audit, "olga", "why").await.unwrap(), None);
     }
 
-    // B8: if the audit is required and cannot be written, no run is ended by force
+    // If the audit is required and cannot be written, no run is ended by force
     #[test]
     async fn run_is_not_ended_by_force_if_the_audit_fails(store: impl Both) {
         let (turns, dead) = (turns(&store), ahead(&store).await);
@@ -427,7 +427,7 @@ each_store! {
         assert_eq!(causes(&turns).await, [None]);
     }
 
-    // A3: a model request ends when its run is lost
+    // A model request ends when its run is lost
     #[test]
     async fn a_model_request_of_a_lost_run_is_dropped(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -442,7 +442,7 @@ each_store! {
         assert!(matches!(lost, Outcome::Busy(_)), "{lost:?}");
     }
 
-    // A6: a run can be cancelled from another process, during a model request
+    // A run can be cancelled from another process, during a model request
     #[test]
     async fn cancel_ends_a_model_request(store: impl Both) {
         for elsewhere in [true, false] {
@@ -463,7 +463,7 @@ each_store! {
         assert_eq!(turns.cancel(&RunId::new(ThreadId::new("globex", "t").unwrap(), 1)).await.unwrap(), None);
     }
 
-    // A6: cancelling a run cancels its calls, and the results of the remaining calls report the cancellation
+    // Cancelling a run cancels its calls, and the results of the remaining calls report the cancellation
     #[test]
     async fn cancel_ends_calls_and_answers_the_open_ones(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -482,7 +482,7 @@ each_store! {
         assert!(!token.is_cancelled(), "the host's own token is not cancelled");
     }
 
-    // A6: after cancellation, the run makes no further model request
+    // After cancellation, the run makes no further model request
     #[test]
     async fn cancelled_context_makes_no_further_model_request(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -499,7 +499,7 @@ each_store! {
         assert_eq!(model.asked(), 1);
     }
 
-    // A6: the deadline ends a model request, and calls that have not begun stay open
+    // The deadline ends a model request, and calls that have not begun stay open
     #[test]
     async fn the_deadline_stops_a_run_and_leaves_calls_open(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -519,7 +519,7 @@ each_store! {
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), deadline, deadline]);
     }
 
-    // A6: during a drain, the run makes no model request, and a read stays open until the next drive runs it
+    // During a drain, the run makes no model request, and a read stays open until the next drive runs it
     #[test]
     async fn drain_stops_a_run_and_leaves_reads_open(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -549,7 +549,7 @@ each_store! {
         assert!(results.iter().all(|result| !result.contains("cancelled")), "{results:?}");
     }
 
-    // A6: a drain ends a running model request
+    // A drain ends a running model request
     #[test]
     async fn drain_ends_a_model_request(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -566,7 +566,7 @@ each_store! {
         assert!(matches!(outcome.as_ref().unwrap(), Outcome::Draining), "{outcome:?}");
     }
 
-    // A6: a run ends when its token budget is used up
+    // A run ends when its token budget is used up
     #[test]
     async fn a_run_ends_at_its_budget(store: impl Both) {
         let (turns, work_log) = (turns(&store).most_tokens(25), WorkLog::default());
@@ -582,7 +582,7 @@ each_store! {
         assert_eq!((row.cause, row.progress.usage.total_tokens()), (Some(RunCause::Budget), 26));
     }
 
-    // A6: a run fails if its model fails
+    // A run fails if its model fails
     #[test]
     async fn run_fails_if_its_model_fails(store: impl Both) {
         struct Broken;
@@ -655,7 +655,7 @@ each_store! {
         assert_eq!(answered_text(&drive(&turns, &model, &cx).await), "this");
     }
 
-    // B11: one call of `respond` stores a message and answers it
+    // One call of `respond` stores a message and answers it
     #[test]
     async fn respond_stores_a_message_and_answers_it(store: impl Both) {
         // The threads and the runs are in one database or in two databases.
@@ -671,7 +671,7 @@ each_store! {
         }
     }
 
-    // B11: a message that no provider accepts is not stored and does not begin a run
+    // A message that no provider accepts is not stored and does not begin a run
     #[test]
     async fn respond_with_an_invalid_message_begins_no_run(store: impl Both) {
         let (turns, model) = (turns(&store), Script::default());
@@ -681,7 +681,7 @@ each_store! {
         assert!(ThreadStore::read(&store, &thread("t"), None).await.unwrap().is_empty());
     }
 
-    // B11: `respond` stores the message for the run that is active, as `say` does
+    // `respond` stores the message for the run that is active, as `say` does
     #[test]
     async fn respond_to_a_busy_thread_stores_the_message(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -703,7 +703,7 @@ each_store! {
         assert_eq!(rows(&turns).await.len(), 1);
     }
 
-    // B11: `respond` interrupts the run that is active, as `say` does
+    // `respond` interrupts the run that is active, as `say` does
     #[test]
     async fn respond_interrupts_the_run_of_a_busy_thread(store: impl Both) {
         let (turns, work_log) = (turns(&store).during_run(DuringRun::Interrupt), WorkLog::default());
@@ -727,7 +727,7 @@ each_store! {
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Interrupted)]);
     }
 
-    // A13: if a call waits for approval, the approvals of later calls are requested, but these calls do not run
+    // If a call waits for approval, the approvals of later calls are requested, but these calls do not run
     #[test]
     async fn calls_after_a_waiting_call_request_approval_but_do_not_run(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -745,7 +745,7 @@ each_store! {
         assert_eq!(work_log.done(), 4);
     }
 
-    // A13: with relaxed order, later calls run while an earlier call waits
+    // With relaxed order, later calls run while an earlier call waits
     #[test]
     async fn relaxed_order_runs_calls_after_a_waiting_call(store: impl Both) {
         let (turns, work_log) = (turns(&store).relaxed_order(), WorkLog::default());
@@ -755,7 +755,7 @@ each_store! {
         assert_eq!(work_log.done(), 1);
     }
 
-    // A13: an expired approval is requested again once, and not in each drive
+    // An expired approval is requested again once, and not in each drive
     #[test]
     async fn expired_approval_is_requested_again_once(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -773,7 +773,7 @@ each_store! {
         assert_eq!(found, [(&first[0], ApprovalStatus::Expired), (&second[0], ApprovalStatus::Pending)]);
     }
 
-    // A13: the number of open approvals of a conversation is limited
+    // The number of open approvals of a conversation is limited
     #[test]
     async fn open_approvals_of_a_conversation_are_limited(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -788,7 +788,7 @@ each_store! {
         assert_eq!(ids(through(&turns, &gate, &Script::new([calls(&["asked"])]), &other).await).len(), 1);
     }
 
-    // A13: a plan with a duplicate key is refused
+    // A plan with a duplicate key is refused
     #[test]
     async fn plan_with_a_duplicate_key_is_refused(store: impl Both) {
         let gate = gate(&store, Duration::from_hours(1), 50);
@@ -800,7 +800,7 @@ each_store! {
         assert!(approvals.ask_plan(r#"{"pay":5,"to":{"pay":5}}"#, &cx).await.is_ok());
     }
 
-    // A3: a run can begin before its message. No second run begins meanwhile, and `say` of the run stores the message
+    // A run can begin before its message. No second run begins meanwhile, and `say` of the run stores the message
     #[test]
     async fn begun_run_stores_its_message_and_excludes_others(store: impl Both) {
         // A begun run renews its lease only while it is driven, so the lease is long.

@@ -41,7 +41,7 @@ async fn contents(store: &impl Both, conversation: &str) -> Vec<(Role, String)> 
 }
 
 each_store! {
-    // A14: system messages, the parts of user messages and results, and reasoning are read back unchanged, separately for each conversation
+    // System messages, the parts of user messages and results, and reasoning are read back unchanged, separately for each conversation
     #[test]
     async fn system_messages_parts_and_reasoning_round_trip(store: impl Both) {
         let turns = Turns::new(store.clone());
@@ -79,7 +79,7 @@ each_store! {
         }
     }
 
-    // A14: a message that no provider accepts is not stored
+    // A message that no provider accepts is not stored
     #[test]
     async fn message_that_no_provider_accepts_is_not_stored(store: impl Both) {
         let turns = Turns::new(store.clone());

@@ -124,7 +124,7 @@ async fn drive(package: &str) -> Ran {
     // The interface shows a call of a nonexistent tool as a part too.
     assert_eq!(part("call_5")["type"], "dynamic-tool");
     assert_eq!(part("call_5")["state"], "output-error");
-    // A14: the model's reasoning is a separate part before its answer.
+    // The model's reasoning is a separate part before its answer.
     let texts: Vec<[&str; 2]> = parts
         .iter()
         .filter_map(|part| Some([part["type"].as_str()?, part["text"].as_str()?]))
@@ -191,17 +191,17 @@ async fn drive_dynamic(package: &str) -> Ran {
     Ok(())
 }
 
-// H5: the outputs of dynamic calls are marked as dynamic; otherwise version 5, which does not support approvals, throws an error.
+// The outputs of dynamic calls are marked as dynamic; otherwise version 5, which does not support approvals, throws an error.
 async fn version_5_accepts_dynamic_calls_case() -> Ran {
     drive_dynamic("ai-5").await
 }
 
-// H5: version 6 shows the outputs and errors of dynamic calls.
+// Version 6 shows the outputs and errors of dynamic calls.
 async fn version_6_shows_dynamic_calls_case() -> Ran {
     drive_dynamic("ai-6").await
 }
 
-// H5: version 7 shows the outputs and errors of dynamic calls.
+// Version 7 shows the outputs and errors of dynamic calls.
 async fn version_7_shows_dynamic_calls_case() -> Ran {
     drive_dynamic("ai").await
 }

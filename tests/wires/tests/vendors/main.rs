@@ -241,7 +241,7 @@ async fn conversation(provider: Provider) -> Vec<Value> {
     }
     messages.extend(said(&message, &results));
 
-    // A14: a user's message contains files.
+    // A user's message contains files.
     let files = UserMessage::from([
         Part::text("And these?"),
         Part::base64("image/png", "iVBORw0KGgo="),
@@ -314,7 +314,7 @@ async fn bedrock_client_sends_tools_and_reads_calls_case() -> Ran {
 }
 
 async fn whole_conversation(provider: Provider) -> Ran {
-    // A14: a system message precedes the other messages.
+    // A system message precedes the other messages.
     let system = provider.system_message("Answer in one sentence.");
     let mut messages = values(&system.messages);
     messages.extend(conversation(provider).await);

@@ -146,7 +146,7 @@ const VALUES: [&str; 40] = [
     "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,[1e999]]",
 ];
 
-// B7: the audit shows every digit of a number, as the approval and the hash do.
+// The audit shows every digit of a number, as the approval and the hash do.
 #[test]
 fn digits_of_a_number_are_shown_exactly() {
     for digits in [

@@ -85,7 +85,7 @@ async fn lost(host: &Host, turns: &Turns) -> StoredMessage {
     message
 }
 
-// A9: an ambiguous effect stops the turn even if the ledger fails: no result is stored, and the next call does not run
+// An ambiguous effect stops the turn even if the ledger fails: no result is stored, and the next call does not run
 #[tokio::test]
 async fn ambiguous_effect_stops_the_turn_although_the_ledger_fails() {
     for fault in [Fault::Get, Fault::Begin] {
@@ -129,7 +129,7 @@ async fn ambiguous_effect_stops_the_turn_although_the_ledger_fails() {
     }
 }
 
-// A9: an operator's rerun between `begin` and `get` is not lost
+// An operator's rerun between `begin` and `get` is not lost
 #[tokio::test]
 async fn rerun_during_the_lookup_of_a_turn_is_not_lost() {
     let host = Host::new();

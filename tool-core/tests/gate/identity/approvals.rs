@@ -17,7 +17,7 @@ fn four_eyes(host: &Host, cx: &ToolContext) -> Toolset {
     registry.toolset(cx, &rules).through(&host.gate)
 }
 
-// A12: an approval that was not used can be revoked, whether it was given or is still requested
+// An approval that was not used can be revoked, whether it was given or is still requested
 #[tokio::test]
 async fn a_revoked_approval_runs_nothing() {
     let (host, acme) = (Host::new(), Workspace::new("acme"));
@@ -56,7 +56,7 @@ async fn a_revoked_approval_runs_nothing() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A12: a requester can withdraw a request, even under four eyes
+// A requester can withdraw a request, even under four eyes
 #[tokio::test]
 async fn only_the_requester_withdraws_a_request() {
     let host = Host::new();
@@ -84,7 +84,7 @@ async fn only_the_requester_withdraws_a_request() {
     assert_eq!(host.mailbox.sent(), 0);
 }
 
-// A12: methods of `Approvals` find only approvals of the given workspace
+// Methods of `Approvals` find only approvals of the given workspace
 #[tokio::test]
 async fn approvals_of_another_workspace_are_not_found() {
     let (host, acme, globex) = (

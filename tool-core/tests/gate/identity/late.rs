@@ -38,7 +38,7 @@ impl Model for WaitingModel {
     }
 }
 
-// A3: if two requests drive one thread at the same time, only one of them continues, so the call pays once
+// If two requests drive one thread at the same time, only one of them continues, so the call pays once
 #[tokio::test]
 async fn only_one_of_two_concurrent_runs_of_a_thread_continues() {
     let host = Host::new();
@@ -81,7 +81,7 @@ fn in_order(text: &str, parts: &[&str]) {
     assert!(places.is_sorted(), "{parts:?} in {text}");
 }
 
-// A3: a message that arrives while a call waits for approval is read after the result
+// A message that arrives while a call waits for approval is read after the result
 #[tokio::test]
 async fn a_message_that_arrives_during_an_approval_is_read_after_the_result() {
     let host = Host::new();
@@ -115,7 +115,7 @@ async fn a_message_that_arrives_during_an_approval_is_read_after_the_result() {
     assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
 }
 
-// A3: the next message of the user starts a run with all its steps, even if the last run has used all steps
+// The next message of the user starts a run with all its steps, even if the last run has used all steps
 #[tokio::test]
 async fn a_users_message_starts_a_run_with_all_its_steps() {
     let host = Host::new();
@@ -132,7 +132,7 @@ async fn a_users_message_starts_a_run_with_all_its_steps() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A3: if two processes run the calls of one message, each result is stored once
+// If two processes run the calls of one message, each result is stored once
 #[tokio::test]
 async fn late_result_of_another_process_is_stored_once() {
     let host = Host::new();
@@ -171,7 +171,7 @@ async fn late_result_of_another_process_is_stored_once() {
     }
 }
 
-// A3: a call of an older message that was never finished is shown with a placeholder, and the run continues
+// A call of an older message that was never finished is shown with a placeholder, and the run continues
 #[tokio::test]
 async fn abandoned_call_is_sent_with_a_placeholder() {
     let host = Host::new();
@@ -213,7 +213,7 @@ impl Model for Interrupted {
     }
 }
 
-// A3: a user's message that is stored while the model writes its last response is answered
+// A user's message that is stored while the model writes its last response is answered
 #[tokio::test]
 async fn a_message_that_arrives_during_the_last_response_is_answered() {
     let host = Host::new();

@@ -30,7 +30,7 @@ fn unfit(name: &'static str, output: serde_json::Value) -> DynamicTool {
     .output_schema(&output_schema)
 }
 
-// C1: the error about an output schema shows no part of a secret, even if it truncates a long value.
+// The error about an output schema shows no part of a secret, even if it truncates a long value.
 #[tokio::test]
 async fn output_schema_error_shows_no_part_of_a_secret() {
     let before = "x".repeat(25);
@@ -80,7 +80,7 @@ async fn number(
     n
 }
 
-// C1: texts are redacted before they are truncated.
+// Texts are redacted before they are truncated.
 #[tokio::test]
 async fn texts_are_redacted_before_they_are_truncated() {
     let host = Host::new();
@@ -116,7 +116,7 @@ async fn fail_at_length(#[secret("key")] key: SecretString) -> Result<u32, ToolE
     Err(ToolError::new(text))
 }
 
-// C1: the truncated error in an audit row shows no part of a secret.
+// The truncated error in an audit row shows no part of a secret.
 #[tokio::test]
 async fn truncated_audit_error_shows_no_part_of_a_secret() {
     let host = Host::new();
@@ -139,7 +139,7 @@ async fn much(#[secret("key")] key: SecretString) -> Bounded<String, 100> {
     .into()
 }
 
-// C1: a spilled output and its head are redacted, even if the head is cut inside a secret.
+// A spilled output and its head are redacted, even if the head is cut inside a secret.
 #[tokio::test]
 async fn spilled_output_and_its_head_are_redacted() {
     let cx = cx()
@@ -183,7 +183,7 @@ async fn halves(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
     7
 }
 
-// C2: a secret split over two progress values is not found, as the threat model documents.
+// A secret split over two progress values is not found, as the threat model documents.
 #[tokio::test]
 async fn secret_split_over_two_progress_values_is_not_found() {
     let events = toolset![halves].stream(call("halves"), &with_key());

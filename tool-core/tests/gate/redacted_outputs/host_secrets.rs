@@ -20,7 +20,7 @@ async fn ask_model(keys: &ApiKeys) -> Result<String, ToolError> {
     ))
 }
 
-// C1: keys set by `api_key` are redacted.
+// Keys set by `api_key` are redacted.
 #[tokio::test]
 async fn api_keys_are_redacted() {
     let cx = cx().api_key("openai", KEY).build();
@@ -28,7 +28,7 @@ async fn api_keys_are_redacted() {
     assert_eq!(result.model_text(), "asked with [secret:api_key:openai]");
 }
 
-// C1: a key that is too short to redact is refused.
+// A key that is too short to redact is refused.
 #[tokio::test]
 async fn api_key_too_short_to_redact_is_refused() {
     let cx = cx().api_key("openai", "abc \n\n\n").build();
@@ -98,7 +98,7 @@ async fn repeat(
     text
 }
 
-// C1: tokens of a `TokenSource` are redacted from the moment they are returned.
+// Tokens of a `TokenSource` are redacted from the moment they are returned.
 #[tokio::test]
 async fn oauth_tokens_are_redacted_once_they_are_returned() {
     let host = Host::new();
@@ -133,7 +133,7 @@ async fn oauth_tokens_are_redacted_once_they_are_returned() {
     );
 }
 
-// C1: an OAuth token that is too short to redact is refused.
+// An OAuth token that is too short to redact is refused.
 #[tokio::test]
 async fn oauth_token_too_short_to_redact_is_refused() {
     let tools = toolset![show_token];
@@ -153,7 +153,7 @@ async fn trimmed(#[secret("key")] key: SecretString) -> String {
     format!("key={}", key.expose_secret().trim())
 }
 
-// C1: a secret with white space around it is also redacted if a tool trims it.
+// A secret with white space around it is also redacted if a tool trims it.
 #[tokio::test]
 async fn trimmed_secret_is_redacted() {
     for written in [

@@ -22,7 +22,7 @@ async fn cite(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
     7
 }
 
-// C1: citations are redacted in the result, the ledger and the thread.
+// Citations are redacted in the result, the ledger and the thread.
 #[tokio::test]
 async fn citations_are_redacted_in_result_ledger_and_thread() {
     let host = Host::new();
@@ -67,7 +67,7 @@ async fn note(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
     7
 }
 
-// C1: the action of a note is redacted.
+// The action of a note is redacted.
 #[tokio::test]
 async fn action_of_a_note_is_redacted() {
     let host = Host::new();
@@ -78,7 +78,7 @@ async fn action_of_a_note_is_redacted() {
     clean(&format!("{rows:?}"), "audit");
 }
 
-// C1: ids and names of calls are texts of a model and are redacted as well.
+// Ids and names of calls are texts of a model and are redacted as well.
 #[tokio::test]
 async fn id_of_a_call_is_redacted_in_the_audit_and_in_debug() {
     let host = Host::new();
@@ -103,7 +103,7 @@ async fn want(#[secret("key")] key: SecretString) -> Result<u32, ToolError> {
     Err(ToolError::variables_required(vec![need]))
 }
 
-// C1: the fields of an error are redacted in addition to its texts.
+// The fields of an error are redacted in addition to its texts.
 #[tokio::test]
 async fn missing_variables_are_redacted() {
     let result = toolset![want].call(call("want"), &with_key()).await;
@@ -127,7 +127,7 @@ async fn send(
     to
 }
 
-// C1: `Debug` does not print the token of an approval.
+// `Debug` does not print the token of an approval.
 #[tokio::test]
 async fn debug_prints_no_approval_token() {
     let host = Host::new();

@@ -164,7 +164,7 @@ mod tests {
         captures(body, "cx", &mut false)
     }
 
-    // G4: only a borrow that the stream itself uses is refused.
+    // Only a borrow that the stream itself uses is refused.
     #[test]
     fn stream_captures_only_borrows_that_it_uses() {
         for body in [

@@ -66,7 +66,7 @@ fn gather(tokens: TokenStream, found: &mut BTreeSet<String>) {
     }
 }
 
-// G10: every option has an example that compiles.
+// Every option has an example that compiles.
 #[test]
 fn every_option_has_an_example_that_compiles() {
     let mut found = BTreeSet::new();

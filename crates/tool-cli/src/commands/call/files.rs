@@ -261,7 +261,7 @@ mod tests {
         json.to_string()
     }
 
-    // G3: the terminal shows a description of each file, and no base64.
+    // The terminal shows a description of each file, and no base64.
     #[test]
     fn files_are_described_in_each_form() {
         let url = r#"{"type":"file","mediaType":"image/png","filename":"a.png","url":"data:image/png;base64,aGVsbG8="}"#;

@@ -405,7 +405,7 @@ mod tests {
         ThreadId::new(workspace, conversation).unwrap()
     }
 
-    // A1: every part of the identity changes the key.
+    // Every part of the identity changes the key.
     #[test]
     fn each_part_of_an_identity_changes_its_key() {
         let main = thread("acme", "main");
@@ -433,7 +433,7 @@ mod tests {
         }
     }
 
-    // A1: two calls outside of threads never share an identity.
+    // Two calls outside of threads never share an identity.
     #[test]
     fn calls_outside_of_threads_have_different_keys() {
         let (one, other) = (CallId::alone("").unwrap(), CallId::alone("").unwrap());

@@ -409,7 +409,7 @@ async fn hostile_html_is_parsed_or_refused() {
     }
 }
 
-// D7: the time for parsing a page counts towards the timeout of the call.
+// The time for parsing a page counts towards the timeout of the call.
 #[tokio::test]
 async fn parsing_time_counts_against_the_call_timeout() {
     // Parsing this page is slow, because the parser compares each attribute with all previous ones.
@@ -432,7 +432,7 @@ fn web_tool_passes_the_test_kit() {
     assert!(tool.output_schema().unwrap().contains("markdown"));
 }
 
-// D3: the title, links and link texts are truncated, because the page controls their length.
+// The title, links and link texts are truncated, because the page controls their length.
 #[tokio::test]
 async fn no_part_of_a_page_is_longer_than_its_bound() {
     let long = "long ".repeat(100_000);
@@ -468,7 +468,7 @@ async fn no_part_of_a_page_is_longer_than_its_bound() {
     }
 }
 
-// D3: the content type in an error is truncated, because the server controls its length.
+// The content type in an error is truncated, because the server controls its length.
 #[tokio::test]
 async fn long_content_type_in_a_page_error_is_truncated() {
     let kind = format!("image/{}", "x".repeat(6_000));

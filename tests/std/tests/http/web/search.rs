@@ -445,7 +445,7 @@ fn web_tool_passes_the_test_kit() {
     assert_eq!(typed.limit, 3);
 }
 
-// D3: long titles and snippets are truncated and a hit with a long URL is dropped, because the engine controls their length.
+// Long titles and snippets are truncated and a hit with a long URL is dropped, because the engine controls their length.
 #[tokio::test]
 async fn no_part_of_a_result_is_longer_than_its_bound() {
     let long = "long ".repeat(100_000);

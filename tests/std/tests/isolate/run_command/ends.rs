@@ -58,7 +58,7 @@ fn commands_of_a_killed_host_are_killed() {
         host.kill().unwrap();
         host.wait().unwrap();
         mark.wait_for(0);
-        // D7: the folder of the killed call remains until the next host removes it. Folders of running hosts are kept.
+        // The folder of the killed call remains until the next host removes it. Folders of running hosts are kept.
         assert_eq!(left_in(root.path()).len(), 1);
         let mut other = Command::new(HOST);
         other
