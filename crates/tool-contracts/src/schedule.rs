@@ -55,7 +55,7 @@ impl ToolContract for ScheduleTask {
     type Output = ScheduleResult;
 }
 
-/// What `schedule_task` does.
+/// The action of a `schedule_task` call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 #[serde(rename_all = "snake_case")]

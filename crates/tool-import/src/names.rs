@@ -8,7 +8,7 @@ const LONGEST_TOOL: usize = 64;
 /// Maximum length of a property key in bytes.
 const LONGEST_KEY: usize = 64;
 
-/// Keywords, which Rust names may use only as raw identifiers.
+/// Keywords. Rust names may use them only as raw identifiers, except `union`, which is also valid as a plain identifier.
 const KEYWORDS: [&str; 49] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
     "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
@@ -43,7 +43,7 @@ pub fn fields<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
         } else {
             words(key).join("_")
         };
-        // `_1` and `__` are keys, but `1` and the empty text are not identifiers.
+        // `words` splits at `_`: `_1` becomes `1`, and `__` becomes an empty text. Neither is an identifier.
         let snake = match snake.as_str() {
             "" => "field".to_owned(),
             digits if digits.starts_with(|first: char| first.is_ascii_digit()) => {
@@ -147,7 +147,7 @@ impl Names {
 mod tests {
     use super::{fields, is_key};
 
-    // The generated source compiles although `_1` and `__` are keys and not identifiers.
+    // The words of `_1` are `1`, and `__` has no words. Neither is an identifier, so the fields get the names `field_1` and `field`.
     #[test]
     fn keys_without_a_leading_letter_become_identifiers() {
         let keys = ["_1", "__", "_a", "1st", "type", "aB", "a_b"];

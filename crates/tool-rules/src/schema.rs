@@ -13,7 +13,7 @@ rules! { "schema":
     MAP_KEY = "map-key", "a key is text in JSON, and these keys are not written as text, so every such call fails: return a `Vec` of a struct with a key and a value", "serde_json: `key must be a string`", NONE;
     UNTYPED_VALUE = "untyped-value", "a type that admits any JSON has no schema, take a concrete type", "OpenAI: `schema must have a 'type' key`; MCP clients drop the whole list of tools", OAPM;
     OPTIONAL_NOT_NULLABLE = "optional-not-nullable", "the field may be absent and cannot be null, make it an `Option` or state the default with `#[schema(default = …)]`", "OpenAI: `'required' is required to be supplied`", O;
-    DEFAULT_VALUE = "default-value", "the default does not fit: expected {0}, found {1}", "a default is written for null and for absence, so it must be valid itself", NONE;
+    DEFAULT_VALUE = "default-value", "the default does not fit: expected {0}, found {1}", "the default replaces null and a missing key, so it must be valid itself", NONE;
     NULL_AMBIGUITY = "null-ambiguity", "null has two meanings here, name them in an enum", "every provider: the two cannot be distinguished", NONE;
     NULL_ITEM = "null-item", "items cannot be optional, take a `Vec` without `Option`", "null in a list is lost in every dialect in which optional means absent", NONE;
     UNIT_TYPE = "unit-type", "a unit has no value, remove it", "`type: null` is useless to a model", NONE;

@@ -10,7 +10,7 @@ rules! { "tool":
     FIELD_DESCRIPTION_MISSING = "field-description-missing", "`{0}` has no description, write above it in `///` what the model should put there{1}", "a model guesses the meaning from the name", NONE;
     PARAM_KEY = "property-key", "the key `{0}` does not match `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`, rename it with `#[arg(rename = \"…\")]`", "Anthropic, Bedrock (top level), Gemini, Claude Code", AP;
     DUPLICATE_PARAM = "duplicate-key", "two arguments have the key `{0}`, rename one with `#[arg(rename = \"…\")]`", "silent loss of one of them", NONE;
-    DEFAULT_OF_OPTION = "default-value", "`None` never arrives, because the default also stands for null: take `{0}`, or remove `default`", "a default is written for null and for absence", NONE;
+    DEFAULT_OF_OPTION = "default-value", "`None` is never passed, because the default also replaces null: take `{0}`, or remove `default`", "the default replaces null and a missing key", NONE;
     READ_ONLY_AND_DESTRUCTIVE = "effect", "a tool that only reads destroys nothing, keep one of `read_only` and `destructive`", "the two contradict each other", NONE;
     READ_ONLY_WRITES = "effect", "`{0}` can write, remove `read_only` or take a host value that only reads", "a tool that only reads is repeated and run without approval", NONE;
     SECRET_KEY_EMPTY = "secret-spec", "the key is empty, name the entry in the host's store", "the host cannot look it up", NONE;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// |---|---|
 /// | `viewer` | read |
 /// | `approver` | read, and answer, assign and revoke approvals |
-/// | `operator` | everything that an approver may do; cancel runs and plans, settle effects, set switches, change instances, enable tools and scheduled tasks, write variables, answer requests for variables, correct memories |
+/// | `operator` | everything that an approver may do; cancel runs and plans, settle effects, set switches, add and remove instances, enable and disable their tools and skills, stored tools and scheduled tasks, write variables, answer requests for variables, correct memories |
 /// | `author` | read, create, change and delete functions and stored tools, and bind stored tools to agents |
 /// | `admin` | everything |
 ///

@@ -90,7 +90,7 @@ fn main() -> std::process::ExitCode {
         events::restored_database_resets_its_readers_case,
         events::rows_of_savepoints_are_events_of_their_transaction_case,
         events::transaction_of_another_database_delays_no_event_case,
-        limits::limits_follow_the_database_behind_a_pooler_case,
+        limits::limits_follow_the_clock_of_the_database_behind_a_pooler_case,
         limits::permits_of_a_killed_process_return_case,
         limits::processes_together_do_not_exceed_a_limit_case,
         memories::small_scope_is_found_next_to_a_large_one_case,

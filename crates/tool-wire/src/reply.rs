@@ -17,7 +17,8 @@ pub struct ModelReply {
 }
 
 impl ModelReply {
-    /// Returns the message for [`Turns`](tool_core::turn::Turns): text, calls in order, and whether the reply was cut off.
+    /// Returns the message for [`Turns`](tool_core::turn::Turns), which contains the whole reply: text, reasoning, calls in order, usage and the
+    /// reason why the model stopped.
     pub fn message(&self) -> &ModelMessage {
         &self.message
     }

@@ -33,7 +33,7 @@ pub fn pick_color(
 /// The roles for which [`tokens`] creates tokens.
 const ROLES: [Role; 5] = Role::ALL;
 
-/// The id of the key of a site.
+/// The id of the key with which the vault of a site seals values.
 pub const KEY: &str = "2026-11";
 
 /// Creates the token `ROLE-of-WORKSPACE` for each role in each workspace, and the token `host` for an operator of the host in the first workspace.
@@ -63,7 +63,7 @@ impl StoreKind {
     /// Every kind of store.
     pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
 
-    /// Returns the name of the kind, which names of tests contain.
+    /// Returns the name of the kind, which is part of the test names.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sqlite => "sqlite",

@@ -9,7 +9,7 @@ use crate::{answer, schema};
 fn r#match(
     /// The argument `type` of the tool.
     r#type: String,
-    /// A value with a name that the macro generates.
+    /// An argument with the name of the macro's variable `__cx`, without the prefix.
     cx: u32,
     /// The argument `map` of the tool.
     map: u32,

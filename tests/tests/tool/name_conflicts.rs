@@ -85,9 +85,9 @@ async fn among_names(
 /// Blocks, and is declared in a module with items of many names.
 #[::tool_core::tool]
 fn blocking_among_names(
-    /// An argument with the name of a local of the macro.
+    /// An argument with the name of the macro's variable `__of_work`, without the prefix.
     of_work: u32,
-    /// An argument with the name of a local of the macro.
+    /// An argument with the name of the macro's variable `__output`, without the prefix.
     output: u32,
     cx: &::tool_core::ToolContext,
 ) -> u32 {

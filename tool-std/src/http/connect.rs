@@ -30,8 +30,8 @@ const MOST_HEADERS: usize = 100;
 /// Maximum number of bytes of a response's headers.
 const MOST_HEADER_BYTES: usize = 64 * 1024;
 
-/// Maximum number of bytes before the end of a response's head, including interim responses such as `100 Continue`. They may include a part of the
-/// body.
+/// Maximum number of bytes before the end of a response's head, including interim responses such as `100 Continue`. If one read returns the end of
+/// the head and a part of the body, this part counts as well.
 const MOST_BEFORE_BODY: usize = 512 * 1024;
 
 /// The TLS configuration of connections.
@@ -78,7 +78,7 @@ pub(super) enum ExchangeError {
     Connect(io::Error),
     /// TLS failed: the certificate or the negotiation.
     Tls(io::Error),
-    /// The system has no usable root certificates.
+    /// The system has no usable root certificates, or a certificate that the host has added is invalid.
     Roots(rustls::Error),
     /// The exchange failed: the connection broke, a limit was exceeded, or the request or the response is not valid HTTP.
     Http(hyper::Error),

@@ -22,13 +22,13 @@ use crate::Excerpt;
 /// Maximum number of characters of an error response's body in the error.
 const MOST_ERROR: usize = 1_000;
 
-/// Runs functions of the kind `http`: operations of `OpenAPI` documents (3.0 and 3.1) that are files of their versions.
+/// Runs functions of the kind `http`: operations of `OpenAPI` documents (3.0 and 3.1). The document is a file of the function's version.
 ///
 /// # Arguments
 ///
 /// The arguments of the tool are the parameters in path, query and header under their own names, and the JSON body as `body`. A null is treated as an
-/// omitted argument. [`StoredTools::edit`](tool_core::stored::StoredTools::edit) refuses a version if its document cannot be used, or if its input
-/// schema does not match the operation. The pointer of a fault continues from the file into its JSON:
+/// omitted argument, except that a required body is sent as `null`. [`StoredTools::edit`](tool_core::stored::StoredTools::edit) refuses a version if
+/// its document cannot be used, or if its input schema does not match the operation. The pointer of a fault continues from the file into its JSON:
 /// `/files/api.json/paths/~1items/get/parameters/0/in`.
 ///
 /// Not supported are cookies, objects in parameters, styles other than the default, bodies other than JSON, and references to other documents.
@@ -96,7 +96,7 @@ pub struct HttpRunner {
 }
 
 impl HttpRunner {
-    /// Sends the requests of functions under these settings.
+    /// Creates a runner that sends requests with the settings of `http`, and secrets over HTTPS only.
     pub fn new(http: Http) -> Self {
         Self {
             http,

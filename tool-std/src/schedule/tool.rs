@@ -52,7 +52,7 @@ impl fmt::Debug for Schedules {
     }
 }
 
-/// What [`schedule_task`](fn@schedule_task) does.
+/// The action of a [`schedule_task`](fn@schedule_task) call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScheduleAction {

@@ -169,8 +169,8 @@ impl DueTask {
     }
 }
 
-/// Drives a conversation. If another process has the lease of the conversation, such as a process that died during the last attempt, waits for the
-/// end of this lease, and fails after 5 minutes.
+/// Drives a conversation. If another drive has the lease of the conversation, for example in a process that died during the last attempt, waits for
+/// the end of this lease, and fails after 5 minutes.
 async fn drive_when_free<M: Model + ?Sized>(
     turns: &Turns,
     model: &mut M,
@@ -184,7 +184,7 @@ async fn drive_when_free<M: Model + ?Sized>(
         }
     }
     Err(failed(
-        "another process drives the conversation all the time",
+        "another drive of the conversation did not end within 5 minutes",
     ))
 }
 

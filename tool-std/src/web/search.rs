@@ -267,7 +267,7 @@ pub(super) async fn ask(
         },
         401..=403 => failed(
             ErrorKind::Unavailable,
-            "refuses the host's key or has not been set up for this, it cannot be used now",
+            "refuses the host's key or is not configured for API requests, so it cannot be used now",
         ),
         429 => failed(
             ErrorKind::RateLimited,

@@ -109,7 +109,7 @@ impl Unchecked {
         }
     }
 
-    /// Records an event. Returns whether it is held.
+    /// Records an event. Returns true if the observers must not receive it, because pieces are held.
     fn keep(&self, event: &ModelEvent<'_>, observers: &[Option<Arc<Observer>>; 2]) -> bool {
         let mut pieces = self.lock();
         pieces.observers.clone_from(observers);
@@ -196,9 +196,9 @@ pub enum ModelEvent<'a> {
     },
     /// A piece of the reply arrived.
     Delta(&'a Delta),
-    /// All pieces since the last [`Request`](Self::Request) are withdrawn. If the attempt failed after pieces of its reply were passed on (not with
-    /// [`Restart::Refuse`](super::Restart::Refuse)), [`Failed`](Self::Failed) follows and states whether the request is sent again. If a guardrail
-    /// refused the reply, no `Failed` follows.
+    /// All pieces since the last [`Request`](Self::Request) are withdrawn, because the attempt failed or a guardrail refused the reply. After a
+    /// failed attempt, [`Failed`](Self::Failed) follows and states whether the request is sent again; after a refusal, no `Failed` follows. With
+    /// [`Restart::Refuse`](super::Restart::Refuse), the pieces of a failed attempt are not withdrawn.
     StepRestarted,
     /// An attempt of the request failed.
     Failed {

@@ -33,8 +33,8 @@ pub(crate) struct Remote {
     deadline: Option<Duration>,
     /// The name of the job's cgroups, until they are known to be removed.
     cgroups: Option<String>,
-    /// The time after which the helper counts as failed because it did not end the job. The deadline of the job sets it,
-    /// unless the deadline is too far in the future, and so does [`kill`](Self::kill).
+    /// The time after which the helper counts as failed because it did not end the job. [`runs`](Self::runs) computes it from the job's deadline. If
+    /// the job has no deadline, or one that is too far in the future, it is `None` until [`kill`](Self::kill) sets it.
     latest: Option<Instant>,
     /// How the job ended, as the helper reported it.
     ended: Option<Ended>,
@@ -59,7 +59,7 @@ impl Remote {
         }
     }
 
-    /// Sends the rest of the job and receives the helper's first event.
+    /// Sends the rest of the frame that describes the job, and receives the helper's first event.
     pub(super) async fn first(&mut self, rest: &[u8]) -> io::Result<Option<Event>> {
         // A helper that rejects the job may have reported the reason before it closed the socket.
         let sent = self.stream.write_all(rest).await;

@@ -35,7 +35,7 @@ const HELD: Duration = Duration::from_millis(1);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The client violated the initialization of the protocol, or disconnected during it.
+    /// The client violated the initialization of the protocol, or a response could not be sent during the initialization.
     #[error("the session did not begin: {0}")]
     Initialize(Box<ServerInitializeError>),
     /// The task of the connection panicked.
@@ -62,7 +62,7 @@ impl<H: ServerHandler> Composed<H> {
         let lines = Lines::new(reader, writer, core.host_tools);
         let service = match self.clone().serve(lines).await {
             Ok(service) => service,
-            // The client disconnected without a request, for example because it only checked whether the program starts.
+            // The client disconnected before the session began, for example because it only checked whether the program starts.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(ServeError::Initialize(Box::new(error))),
         };

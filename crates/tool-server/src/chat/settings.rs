@@ -82,7 +82,7 @@ impl<D> ChatServerBuilder<D> {
         self
     }
 
-    /// Allows requests for a host: a name with any port, or a name with a port. Loopback names are always allowed.
+    /// Allows requests for a host: `name` on every port, or `name:port` on one port. Loopback names are always allowed.
     pub fn host(mut self, host: &str) -> Self {
         self.entry.guard.host(host);
         self
@@ -149,8 +149,8 @@ impl ChatServerBuilder<AgentDriver> {
         self
     }
 
-    /// Shows each step when its message is complete, instead of piece by piece. Without this setting, a message ends with an error if pieces are
-    /// withdrawn because a request failed after its first piece.
+    /// Shows each step when its message is complete, instead of piece by piece. With neither this setting nor [`resetting`](Self::resetting), a
+    /// message ends with an error if pieces are withdrawn, for example because a request failed after its first piece.
     pub fn holding(mut self) -> Self {
         self.driver.shown = UiView::holding;
         self

@@ -53,12 +53,12 @@ struct DocumentRecord {
     source: String,
     /// The user of the last write.
     principal: Option<String>,
-    /// The state of the index. Searches find a document only with its indexed content.
+    /// The state of the index. While new content is `pending` or `indexing`, searches find the previous content. They find no `failed` document.
     #[schema(schema_with = statuses)]
     status: &'static str,
     /// Why the content could not be indexed, such as `PDF_ENCRYPTED`.
     fault: Option<String>,
-    /// The number of chunks that a search finds.
+    /// The number of chunks in the index.
     chunks: u32,
     /// When a worker may index the document, or when the lease of its worker ends; null if there is nothing to index.
     #[schema(format = DateTime)]

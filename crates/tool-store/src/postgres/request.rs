@@ -21,7 +21,8 @@ use super::{
     long_term, maintenance, run, step, stored_tool, switch,
 };
 
-/// The result of a change. A refusal is part of the output, because an answer after the deadline is refused but changes the row of the request.
+/// The result of a change. A refusal is part of the output, because a late answer to an approval request is refused but marks the request as
+/// expired.
 type Answer<T> = Result<Result<T, StoreError>, Fault>;
 
 /// The query for the stored response of an idempotency key.

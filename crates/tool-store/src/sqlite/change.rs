@@ -18,7 +18,8 @@ use super::{
     Fault, SqliteStore, administration, approval, audit, ledger, maintenance, run, step, switch,
 };
 
-/// The result of a change. A refusal is part of the output, because an answer after the deadline is refused but changes the row of the request.
+/// The result of a change. A refusal is part of the output, because a late answer to an approval request is refused but marks the request as
+/// expired.
 type Answer<T> = Result<Result<T, StoreError>, Fault>;
 
 /// Maximum number of expired responses that a request with a key removes.

@@ -78,7 +78,7 @@ async fn hosts(database: &Database, pooler: &Pooler) -> [Arc<Host>; 2] {
 }
 
 // The windows of quotas, the intervals of rates and the leases of permits follow the clock of the database, even behind a pooler in transaction mode.
-pub(crate) async fn limits_follow_the_database_behind_a_pooler_case() -> Ran {
+pub(crate) async fn limits_follow_the_clock_of_the_database_behind_a_pooler_case() -> Ran {
     let database = Database::create().await?;
     let pooler = Pooler::start(server()?)?;
     let [slow, fast] = hosts(&database, &pooler).await;

@@ -135,7 +135,7 @@ fn quota_of_a_day_is_final_and_quota_of_a_minute_is_not() {
 }
 
 #[test]
-fn headers_ask_for_waits() {
+fn retry_after_headers_set_the_wait() {
     assert_eq!(waits(&[]), None);
     assert_eq!(
         waits(&[("retry-after", "65")]),

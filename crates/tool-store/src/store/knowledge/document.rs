@@ -113,7 +113,7 @@ pub struct DocumentRow {
     pub status: DocumentStatus,
     /// Why the content could not be indexed, such as `PDF_ENCRYPTED`; `None` unless the status is [`Failed`](DocumentStatus::Failed).
     pub fault: Option<String>,
-    /// The number of chunks that a search finds.
+    /// The number of chunks in the index.
     pub chunks: u32,
     /// When a worker may index the document: the time from which it waits, or the end of the lease of the current claim. `None` if there is nothing
     /// to index.
