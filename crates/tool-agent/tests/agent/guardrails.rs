@@ -115,6 +115,36 @@ async fn refused_input_makes_no_request_and_is_withheld_later() {
     }
 }
 
+// The input guardrails of a later turn do not read a message that was refused earlier.
+#[tokio::test]
+async fn refused_message_is_withheld_from_later_checks() {
+    for instructions in ["", "Be brief."] {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&seen);
+        let agent = Agent::builder("clerk", ScriptedModel::new([Script::text("Hi.")]))
+            .instructions(instructions)
+            .input_guardrail(guardrail(move |check: InputCheck| {
+                log.lock().unwrap().push(format!("{:?}", check.messages()));
+                let refuses = check.text().contains("poison");
+                async move {
+                    if refuses {
+                        return Err(Refusal::new("No.").into());
+                    }
+                    Ok(())
+                }
+            }))
+            .build()
+            .unwrap();
+        let (turns, cx) = (turns(), context().build());
+        agent.respond("A poison.", &turns, &cx).await.unwrap();
+        agent.respond("Hello.", &turns, &cx).await.unwrap();
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen.len(), 2);
+        assert!(!seen[1].contains("poison"), "{}", seen[1]);
+        assert!(seen[1].contains("withheld this message"), "{}", seen[1]);
+    }
+}
+
 // The text of the check has the texts of the current turn, and its messages are the whole thread.
 #[tokio::test]
 async fn input_guardrail_sees_the_turn_and_the_thread() {
@@ -210,6 +240,47 @@ async fn refused_output_is_neither_shown_nor_stored() {
     assert_eq!(row.cause, Some(RunCause::Guardrail));
     let again = agent.drive(&turns, &cx).await.unwrap();
     assert_eq!(tripped(&again), refused);
+}
+
+// The reasoning of a message without a text is checked before it is stored, even if the message has calls.
+#[tokio::test]
+async fn refused_reasoning_of_a_call_is_not_stored() {
+    let mut message = ModelMessage::calls([ToolCall::new("c-1", "add", r#"{"a":1,"b":2}"#)]);
+    message.reasoning = "The poison is here.".to_owned();
+    let agent = Agent::builder("clerk", ScriptedModel::new([Script::message(message)]))
+        .tools(|_| toolset![add])
+        .output_guardrail(guardrail(|check: OutputCheck| async move {
+            if check.message().reasoning.contains("poison") {
+                return Err(Refusal::new("I cannot answer that.").into());
+            }
+            Ok(())
+        }))
+        .build()
+        .unwrap();
+    let (turns, cx) = (turns(), context().build());
+    let outcome = agent.respond("1 + 2?", &turns, &cx).await.unwrap();
+    assert_eq!(tripped(&outcome).0, GuardrailKind::Output);
+    let messages = stored(&turns, &cx).await;
+    assert!(!format!("{messages:?}").contains("poison"), "{messages:?}");
+}
+
+// If a run is cancelled while a guardrail checks a message, the tokens of the message count.
+#[tokio::test]
+async fn tokens_of_an_unchecked_message_count() {
+    let token = CancellationToken::new();
+    let (turns, cx) = (turns(), context().cancellation(token.clone()).build());
+    let model = ScriptedModel::new([with_usage("It is 3.")]);
+    let agent = Agent::builder("clerk", model)
+        .output_guardrail(guardrail(move |_: OutputCheck| {
+            token.cancel();
+            pending::<Result<(), BoxError>>()
+        }))
+        .build()
+        .unwrap();
+    let outcome = agent.respond("1 + 2?", &turns, &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+    assert_eq!(stored(&turns, &cx).await.len(), 1);
+    assert_eq!(run_row(&turns).await.progress.usage.input_tokens, 7);
 }
 
 #[tokio::test]
