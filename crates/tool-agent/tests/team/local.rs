@@ -7,11 +7,13 @@ use std::time::Duration;
 use serde_json::json;
 use tool_agent::agent::Agent;
 use tool_agent::model::{Script, ScriptedModel};
-use tool_agent::team::{AgentRunner as _, AgentTask, LocalTeam, Team};
+use tool_agent::team::{AgentRunner as _, AgentTask, LocalTeam, SpawnTask, Team};
 use tool_core::prelude::*;
-use tool_core::store::MemoryStore;
-use tool_core::turn::{ModelMessage, ModelRequest, StopReason, Turns};
-use tool_core::{Approvals, DynamicTool, ErrorKind, Gate};
+use tool_core::store::{
+    AuditFilter, AuditSink as _, BudgetId, BudgetStore as _, MemoryStore, Scope, Usage, Workspace,
+};
+use tool_core::turn::{Budget, ModelMessage, ModelRequest, StopReason, Turns};
+use tool_core::{Approvals, Audit, DynamicTool, ErrorKind, Gate};
 
 use crate::support::{
     add, agent, call, calls, context, fails, member, only, output, send, team, timed, turns,
@@ -258,4 +260,94 @@ async fn run_without_an_answer_is_an_error() {
         .await
         .unwrap_err();
     assert_eq!(blank.kind(), ErrorKind::InvalidArguments);
+}
+
+// The requests of an agent that another agent asks are charged to the budget of the call, also those of the sub-agent of `spawn_task`.
+#[tokio::test]
+async fn asked_agent_shares_the_budget_of_the_call() {
+    const USED: u64 = 10_000;
+    let model = || {
+        let mut message = ModelMessage::text("fine");
+        message.usage = Some(Usage {
+            output_tokens: USED,
+            ..Usage::default()
+        });
+        ScriptedModel::new([Script::message(message)])
+    };
+    let turns = turns();
+    let agents = team(&turns, [("law", model())]);
+    let team = Team::builder(agents).build().unwrap();
+    let specialist = json!({"agentId": "law", "task": "Help."});
+    let spawn = json!({"task": "Help.", "label": null});
+    for (tool, name, arguments) in [
+        (
+            team.consult_specialist().unwrap(),
+            "consult_specialist",
+            specialist,
+        ),
+        (
+            SpawnTask::new(&turns, model(), |_| toolset![add])
+                .build()
+                .unwrap(),
+            "spawn_task",
+            spawn,
+        ),
+    ] {
+        let (store, tools) = (MemoryStore::default(), only(tool));
+        let run = async |most: u64| {
+            let budget = Budget::new(store.clone(), "tree").output_tokens(USED - 1_000);
+            let cx = context().with(budget.most_tokens(most)).build();
+            tools.call(call(name, &arguments), &cx).await
+        };
+        assert!(!run(USED).await.is_error(), "{name}");
+        let id = BudgetId::new(&Workspace::new("acme"), "tree").unwrap();
+        let row = store.budget(&id).await.unwrap().unwrap();
+        assert_eq!(row.spent.tokens, USED, "{name}");
+        // The budget is used up, so the next agent sends no request.
+        let text = run(USED).await.model_text();
+        assert!(text.contains("the budget that the agents share"), "{text}");
+    }
+}
+
+// The audit row of a call names the conversation of the agent that was asked, so that an operator finds it.
+#[tokio::test]
+async fn audit_row_names_the_conversation_of_the_agent() {
+    let model = || ScriptedModel::new([Script::text("fine")]);
+    let turns = turns();
+    let team = Team::builder(team(&turns, [("law", model())]))
+        .build()
+        .unwrap();
+    let spawn = SpawnTask::new(&turns, model(), |_| toolset![add]);
+    for (tool, name, arguments, agent) in [
+        (
+            team.consult_specialist().unwrap(),
+            "consult_specialist",
+            json!({"agentId": "law", "task": "Help."}),
+            "law",
+        ),
+        (
+            spawn.build().unwrap(),
+            "spawn_task",
+            json!({"task": "Help.", "label": null}),
+            "spawn_task",
+        ),
+    ] {
+        let store = MemoryStore::default();
+        let gate = Gate::builder()
+            .audit(Audit::required(store.clone()))
+            .build();
+        let cx = context().build();
+        let tools = only(tool).through(&gate);
+        assert!(!tools.call(call(name, &arguments), &cx).await.is_error());
+        let rows = store.export(Scope::All, &AuditFilter::default()).await;
+        let notes = rows.unwrap().remove(0).notes.into_iter();
+        let mut notes = notes.filter(|note| note.action == "agent.asked");
+        let details = notes.next().unwrap().details;
+        let details: serde_json::Value = serde_json::from_str(&details).unwrap();
+        assert_eq!(details["agent"], agent);
+        let conversation = details["conversation"].as_str().unwrap();
+        let asked = context().conversation(conversation).build();
+        let messages = turns.messages(&asked, None).await.unwrap();
+        assert!(messages[0].content.contains("Help."), "{messages:?}");
+    }
 }

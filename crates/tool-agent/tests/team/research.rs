@@ -4,9 +4,9 @@ use serde_json::json;
 use tool_agent::agent::Agent;
 use tool_agent::model::{Script, ScriptedModel};
 use tool_agent::team::{LocalTeam, Team};
-use tool_core::Citation;
 use tool_core::prelude::*;
 use tool_core::turn::Outcome;
+use tool_core::{Citation, ErrorKind};
 
 use crate::support::{Seen, call, calls, context, member, only, output, recorded, search, turns};
 
@@ -98,4 +98,47 @@ async fn error_of_the_researcher_is_an_error_of_the_call() {
         .await;
     assert!(result.model_text().contains("the agent is overloaded"));
     assert!(!result.model_text().contains("host-17"));
+}
+
+// S2-34: a researcher cannot give a topic to itself, if the team does not know which agent gets the tool
+#[tokio::test]
+async fn researcher_does_not_ask_itself() {
+    let agents = crate::support::team(&turns(), [("web", ScriptedModel::new([]))]);
+    let team = Team::builder(agents).build().unwrap();
+    let tools = only(team.research_topic("web").unwrap());
+    let arguments = json!({"topic": "the weather", "depth": "quick"});
+    let cx = context().agent("web").build();
+    let result = tools.call(call("research_topic", &arguments), &cx).await;
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
+    let text = result.model_text();
+    assert!(text.contains("the agent `web` cannot ask itself"), "{text}");
+}
+
+/// Reads a version of a page.
+#[tool(read_only)]
+fn read(
+    /// The version.
+    version: String,
+    cx: &ToolContext,
+) -> &'static str {
+    cx.cite(Citation::new("web", "page").version(version.as_str()));
+    "a page"
+}
+
+// S2-34: each version of a source is one citation
+#[tokio::test]
+async fn versions_of_a_source_are_cited_separately() {
+    let reads = |version: &str| calls("read", &json!({"version": version}));
+    let scripts = [reads("1"), reads("2"), reads("1"), Script::text("Read.")];
+    let agent = Agent::builder("web", ScriptedModel::new(scripts)).tools(|_| toolset![read]);
+    let agents = LocalTeam::builder(&turns()).member(member("web"), agent.build().unwrap());
+    let team = Team::builder(agents.build().unwrap()).build().unwrap();
+    let tools = only(team.research_topic("web").unwrap());
+    let arguments = json!({"topic": "the page", "depth": "quick"});
+    let result = tools
+        .call(call("research_topic", &arguments), &context().build())
+        .await;
+    let versions = result.citations().iter();
+    let versions: Vec<_> = versions.map(Citation::version_text).collect();
+    assert_eq!(versions, [Some("1"), Some("2")]);
 }
