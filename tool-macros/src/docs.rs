@@ -2,7 +2,8 @@
 //!
 //! Lines of a paragraph are joined. Paragraphs are separated by an empty line. List items and fenced code keep their lines. A heading keeps its own
 //! line, without its `#` marks. Sections for Rust callers (`# Errors`, `# Panics`, `# Safety`, `# Example`, `# Examples`) are removed: a model does
-//! not need them, and every token has a cost.
+//! not need them, and every token has a cost. A link to a Rust item becomes the text of the link, because a model cannot follow it; other links are
+//! kept.
 
 use std::fmt::Write;
 
@@ -167,7 +168,74 @@ fn describe(lines: &[String]) -> String {
             gap = Gap::Space;
         }
     }
-    out.trim().to_owned()
+    without_item_links(out.trim())
+}
+
+/// Replaces the links that rustdoc resolves to Rust items by their texts: ``[`Item`]``, ``[`item`](fn@item)`` and `[text](path::Item)`. Code keeps its
+/// brackets.
+fn without_item_links(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(['`', '[']) {
+        out.push_str(&rest[..start]);
+        rest = &rest[start..];
+        if let Some((label, after)) = item_link(rest) {
+            out.push_str(label);
+            rest = after;
+        } else {
+            let (copied, after) = rest.split_at(code_span(rest).unwrap_or(1));
+            out.push_str(copied);
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Returns the label of the link to a Rust item at the start of `text`, and the text after the link.
+fn item_link(text: &str) -> Option<(&str, &str)> {
+    let label = text.strip_prefix('[')?;
+    let end = match code_span(label) {
+        Some(end) => end,
+        None => label.find(['[', ']', '`'])?,
+    };
+    let (label, rest) = label.split_at(end);
+    let rest = rest.strip_prefix(']')?;
+    let target = |open, close| rest.strip_prefix(open)?.split_once(close);
+    match target('(', ')').or_else(|| target('[', ']')) {
+        // A path that ends with `()` contains the closing parenthesis.
+        Some((path, after)) if is_item_path(path.trim_end_matches('(')) => {
+            let after = if path.ends_with('(') {
+                after.strip_prefix(')')?
+            } else {
+                after
+            };
+            Some((label, after))
+        }
+        Some(_) => None,
+        None => is_item_path(label.strip_prefix('`')?.strip_suffix('`')?).then_some((label, rest)),
+    }
+}
+
+/// Returns the length of the code span or code block at the start of `text`.
+fn code_span(text: &str) -> Option<usize> {
+    let fence = text.len() - text.trim_start_matches('`').len();
+    let marks = (fence > 0).then(|| &text[..fence])?;
+    Some(text[fence..].find(marks)? + 2 * fence)
+}
+
+/// Returns whether rustdoc reads the target of a link as a path to an item, such as `Item`, `crate::item()` or `fn@item`, and not as a URL.
+fn is_item_path(target: &str) -> bool {
+    let path = target.split_once('@').map_or(target, |(_, path)| path);
+    let path = path.trim_end_matches("()").trim_end_matches('!');
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    path.strip_prefix("::")
+        .unwrap_or(path)
+        .split("::")
+        .all(is_name)
 }
 
 /// The separator between two pieces of text.
@@ -258,6 +326,40 @@ mod tests {
             doc(&[" Body", " # Examples", " ```", " # hidden", " ```"]),
             "Body"
         );
+    }
+
+    #[test]
+    fn links_to_items_become_their_texts() {
+        for (source, text) in [
+            ("See [`Item`].", "See `Item`."),
+            ("See [`item`](fn@item), and more.", "See `item`, and more."),
+            ("See [the item](crate::item()).", "See the item."),
+            ("See [`item`](Self::item()).", "See `item`."),
+            ("See [the macro][other::item!].", "See the macro."),
+            ("[`A`][B] and [`C`](::d::C)", "`A` and `C`"),
+        ] {
+            assert_eq!(doc(&[source]), text);
+        }
+        // A link may continue on the next line.
+        assert_eq!(doc(&[" See [the", " item](Item)."]), "See the item.");
+    }
+
+    #[test]
+    fn other_brackets_are_kept() {
+        for text in [
+            "See [the page](https://example.com/a).",
+            "See [`page`](https://example.com/a).",
+            "See [the guide](guide.md).",
+            "Write `[`, not `]`.",
+            "A list such as `[`a`]` or [1, 2] or [`1 + 2`].",
+            "Write [a] or [x](y z), [ or `",
+            "[`unclosed](item)",
+            "Items are `vec![Item](n)`.",
+            "```\n[`Item`]\n```",
+        ] {
+            let lines: Vec<_> = text.split('\n').collect();
+            assert_eq!(doc(&lines), text);
+        }
     }
 
     #[test]

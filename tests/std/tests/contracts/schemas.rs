@@ -58,13 +58,16 @@ pub(crate) fn names_are_constants_case() -> Ran {
     Ok(())
 }
 
-// A doc comment of a tool becomes its description, in which a link to a Rust item has no meaning for a model.
+// A doc comment of a tool, a parameter or a field becomes a description, in which a link to a Rust item has no meaning for a model.
 pub(crate) fn descriptions_of_tools_contain_no_links_case() -> Ran {
     let registry = Registry::linked().unwrap();
     for tool in registry.tools() {
-        let (text, links) = (tool.description(), ["](", "[`", "tool_core::"]);
-        let found = links.iter().find(|link| text.contains(**link));
-        assert!(found.is_none(), "{}: {found:?} in {text}", tool.name());
+        let output = tool.output_schema().unwrap_or_default();
+        for text in [tool.definition(Dialect::OpenAI), &*output] {
+            let links = ["](", "[`", "tool_core::"];
+            let found = links.iter().find(|link| text.contains(**link));
+            assert!(found.is_none(), "{}: {found:?} in {text}", tool.name());
+        }
     }
     Ok(())
 }
