@@ -6,7 +6,7 @@ use test_support::Ran;
 use tool_contracts::fs::FindFiles;
 use tool_contracts::git::GitPush;
 use tool_contracts::{Json, NAMES, ToolContract, http, schemas};
-use tool_core::{ErrorKind, Registry, Tool};
+use tool_core::{Dialect, ErrorKind, Registry, Tool};
 use tool_std::fs::find_files;
 use tool_std::git::git_push;
 use tool_std::human::ask_user;
