@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use tool_core::store::{ChildKind, ChildState, EffectState, Timestamp, WorkOutcome, WorkRow};
+use tool_core::store::{
+    ChildKind, ChildRow, ChildState, EffectState, Timestamp, WorkOutcome, WorkRow,
+};
 use tool_core::turn::{Outcome, TurnError};
 use tool_core::{CancellationToken, ToolContext};
 
@@ -59,7 +61,7 @@ impl Inner {
             Ok(cx) => cx,
             Err(outcome) => return outcome,
         };
-        let mut waited = false;
+        let mut seen = Vec::new();
         loop {
             let agent = &row.agent.agent;
             let driven = self.runtime.drive_with(agent, &cx, barrier).await;
@@ -67,9 +69,9 @@ impl Inner {
             if matches!(outcome, WorkOutcome::Again(_) | WorkOutcome::Retry(_)) {
                 return outcome;
             }
-            match self.children(&cx, waited).await {
+            match self.children(&cx, &mut seen).await {
                 Ok(Children::Ended) => return outcome,
-                Ok(Children::Waited) => waited = true,
+                Ok(Children::Waited) => {}
                 Ok(Children::Suspended(wait)) => return WorkOutcome::Again(rounded(wait)),
                 Ok(Children::Stalled) => return WorkOutcome::Again(self.pause(0)),
                 Err(error) => return self.after(row, Err(error)),
@@ -77,21 +79,31 @@ impl Inner {
         }
     }
 
-    /// Waits until no sub-agent of the conversation runs in this process.
-    async fn children(&self, cx: &ToolContext, waited: bool) -> Result<Children, RuntimeError> {
-        let children = self.runtime.children(cx).await?;
-        let running = children
-            .into_iter()
-            .filter(|child| child.kind == ChildKind::Subagent && child.state == ChildState::Running)
-            .map(|child| child.thread);
-        let running: Vec<_> = running.collect();
+    /// Waits until no sub-agent of the conversation runs in this process. `seen` has the rows of the sub-agents that were running after the last
+    /// drive; it is empty before the first wait.
+    async fn children(
+        &self,
+        cx: &ToolContext,
+        seen: &mut Vec<ChildRow>,
+    ) -> Result<Children, RuntimeError> {
+        let mut running = self.runtime.children(cx).await?;
+        running.retain(|child| {
+            child.kind == ChildKind::Subagent && child.state == ChildState::Running
+        });
         if running.is_empty() {
             return Ok(Children::Ended);
         }
-        if self.runtime.wait_for_sessions(&running).await {
+        let threads: Vec<_> = running.iter().map(|child| child.thread.clone()).collect();
+        let ran = self.runtime.wait_for_sessions(&threads).await;
+        let waited = !seen.is_empty();
+        // If no row has changed, the sessions have failed at once, for example because the process has no such agent. They would fail again after
+        // each drive.
+        let has_changed = *seen != running;
+        *seen = running;
+        if ran && has_changed {
             return Ok(Children::Waited);
         }
-        Ok(match self.runtime.rest_of(&running) {
+        Ok(match self.runtime.rest_of(&threads) {
             Some(wait) => Children::Suspended(wait),
             None if waited => Children::Stalled,
             None => Children::Waited,

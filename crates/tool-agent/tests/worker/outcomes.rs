@@ -1,19 +1,19 @@
 //! The states of a thread after its drive.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tool_agent::agent::Agent;
 use tool_agent::runtime::{AgentEntry, AgentRuntime, Subagent};
-use tool_agent::worker::Worker;
+use tool_agent::worker::{AgentQueue, Worker};
 use tool_core::prelude::*;
 use tool_core::store::{
-    ApprovalFilter, BudgetAmount, BudgetId, BudgetStore as _, CallId, ChildState, EffectEnd,
-    EffectLedger, EffectState, Intent, RunCause, RunFilter, RunStore as _, Scope, Timestamp, Usage,
-    WorkCause, WorkRow, WorkState, Workspace,
+    ApprovalFilter, BudgetAmount, BudgetId, BudgetStore as _, CallId, ChildKind, ChildRow,
+    ChildState, ChildStore as _, EffectEnd, EffectLedger, EffectState, Intent, RunCause, RunFilter,
+    RunStore as _, Scope, Timestamp, Usage, WorkCause, WorkRow, WorkState, Workspace,
 };
-use tool_core::turn::{Budget, ModelMessage, StopReason};
+use tool_core::turn::{Budget, DuringRun, ModelMessage, StopReason};
 use tool_core::{CancellationToken, Reply};
 use tool_store::digest;
 
@@ -213,6 +213,86 @@ async fn failed_attempts_are_repeated_up_to_the_limit() {
     running.await.unwrap();
 }
 
+// If the provider of a failed request asks for a wait, the next attempt is not made before its end.
+#[tokio::test]
+async fn attempt_waits_as_long_as_the_provider_asks() {
+    let host = Host::new();
+    let limited = Replies::new(|_| async {
+        Err(ToolError::new("the provider is busy").retry_after(Duration::from_mins(5)))
+    });
+    host.submit("main").await;
+    let worker = host.worker(&limited).build().unwrap();
+    worker.run_until_idle().await;
+    let row = host.row("main").await;
+    assert_eq!((row.state, row.attempts), (WorkState::Queued, 1));
+    let wait = row.ready.unwrap().as_millis() - row.updated.as_millis();
+    assert!(wait >= 300_000, "{wait} ms");
+}
+
+// The pause doubles with each failed attempt, up to 64 times the first pause.
+#[tokio::test]
+async fn pause_grows_with_each_attempt() {
+    let host = Host::new();
+    let broken = Replies::new(|_| async { Err(ToolError::new("the provider is down")) });
+    let pause = Duration::from_hours(1);
+    let worker = host.worker(&broken).retry(pause).most_attempts(20);
+    let worker = worker.build().unwrap();
+    host.submit("main").await;
+    for times in [1, 2, 4, 8, 16, 32, 64, 64] {
+        worker.run_until_idle().await;
+        let row = host.row("main").await;
+        let wait = row.ready.unwrap().as_millis() - row.updated.as_millis();
+        let hours = wait / 3_600_000;
+        assert_eq!(hours, times, "{wait} ms after {} attempts", row.attempts);
+        host.queue.wake(&thread("main")).await.unwrap();
+    }
+}
+
+// A message that interrupts the run of a worker is answered by the next drive, which begins at once.
+#[tokio::test]
+async fn message_that_interrupts_a_run_is_answered() {
+    let host = Host::new();
+    let blocker = Blocker::default();
+    let worker = host.worker(&blocker.model("Yes.")).build().unwrap();
+    host.submit("main").await;
+    let running = tokio::spawn(async move { worker.run_until_idle().await });
+    blocker.began.notified().await;
+    let turns = host.turns().during_run(DuringRun::Interrupt);
+    turns.say("Rather this.", &cx("main")).await.unwrap();
+    blocker.began.notified().await;
+    assert_eq!(blocker.dropped(), 1);
+    blocker.go.notify_one();
+    running.await.unwrap();
+    let row = host.row("main").await;
+    assert_eq!((row.cause, row.attempts), (Some(WorkCause::Done), 0));
+    assert_eq!(host.counts("main").await, [2, 1, 0]);
+}
+
+// If the deadline of a drive passes, the conversation is queued again, and the next drive continues it.
+#[tokio::test]
+async fn drive_whose_deadline_passed_is_continued() {
+    let host = Host::new();
+    let model = Replies::new(|number| async move {
+        if number == 0 {
+            std::future::pending::<()>().await;
+        }
+        Ok(ModelMessage::text("Yes."))
+    });
+    let worker = host.worker(&model).context(|row| async move {
+        let cx = cx(row.thread.conversation()).derive();
+        Ok(cx.deadline(Duration::from_millis(100)).build())
+    });
+    let worker = worker.build().unwrap();
+    host.submit("main").await;
+    worker.run_until_idle().await;
+    let row = host.row("main").await;
+    assert_eq!((row.state, row.attempts), (WorkState::Queued, 0));
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    worker.run_until_idle().await;
+    assert_eq!(host.row("main").await.cause, Some(WorkCause::Done));
+    assert_eq!(host.counts("main").await, [1, 1, 0]);
+}
+
 // A turn that the provider pauses too often ends, and is not attempted again.
 #[tokio::test]
 async fn paused_turn_ends_at_its_limit() {
@@ -307,6 +387,38 @@ async fn busy_conversation_is_queued_again() {
     running.await.unwrap();
 }
 
+// The agent whose threads are claimed first changes with each claim, so that the long queue of one agent does not delay the threads of another one.
+#[tokio::test]
+async fn agents_are_claimed_in_turn() {
+    let host = Host::new();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let entry = |name: &'static str| {
+        let order = Arc::clone(&order);
+        let model = Replies::new(move |_| {
+            order.lock().unwrap().push(name);
+            async { Ok(ModelMessage::text("Yes.")) }
+        });
+        AgentEntry::new(Agent::builder(name, model).build().unwrap())
+    };
+    let runtime = AgentRuntime::builder(host.turns(), &host.gate);
+    let runtime = runtime.agent(entry("busy")).agent(entry("rare"));
+    let queue = AgentQueue::new(host.store.clone())
+        .agent("busy", "1")
+        .agent("rare", "1");
+    for conversation in ["a", "b", "c"] {
+        queue
+            .submit("busy", "Go.", &cx(conversation))
+            .await
+            .unwrap();
+    }
+    queue.submit("rare", "Go.", &cx("d")).await.unwrap();
+    let worker = Worker::builder(&runtime.build().unwrap(), &queue).threads(1);
+    worker.build().unwrap().run_until_idle().await;
+    let order = order.lock().unwrap();
+    assert_eq!(order.len(), 4);
+    assert!(order[..2].contains(&"rare"), "{order:?}");
+}
+
 // A worker keeps its claim while a sub-agent of the conversation runs in the background, and the agent reads the outcome.
 #[tokio::test]
 async fn claim_is_kept_until_sub_agents_have_ended() {
@@ -351,6 +463,28 @@ async fn claim_is_kept_until_sub_agents_have_ended() {
         (children.len(), children[0].state),
         (1, ChildState::Terminated)
     );
+}
+
+// A conversation does not end while a sub-agent is unfinished that this process cannot run, for example because its set of agents is older. The
+// conversation is queued again, for a process that can run the sub-agent.
+#[tokio::test]
+async fn conversation_of_a_stalled_sub_agent_is_queued_again() {
+    let host = Host::new();
+    let (parent, child) = (thread("main"), thread("sub_1"));
+    let now = Timestamp::now();
+    let row = ChildRow::new(child, parent, ChildKind::Subagent, "newcomer", now);
+    host.store.open_child(row, None, Vec::new()).await.unwrap();
+    host.submit("main").await;
+    let model = Replies::text("Yes.");
+    let worker = host.worker(&model).retry(Duration::from_mins(1));
+    let worker = worker.build().unwrap();
+    let idle = tokio::time::timeout(Duration::from_secs(9), worker.run_until_idle());
+    assert!(idle.await.is_ok());
+    let row = host.row("main").await;
+    assert_eq!((row.state, row.attempts), (WorkState::Queued, 0));
+    assert_eq!(model.requests(), 1);
+    let wait = row.ready.unwrap().as_millis() - row.updated.as_millis();
+    assert!(wait >= 60_000, "{wait} ms");
 }
 
 /// The usage that the models of the next test report for each request, and the output that is reserved for it.
