@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use tool_agent::agent::Agent;
 use tool_agent::worker::{AgentQueue, Worker};
 use tool_core::CancellationToken;
@@ -12,6 +14,7 @@ use tool_core::store::{
     Timestamp, WorkAgent, WorkCause, WorkClaim, WorkFilter, WorkOutcome, WorkRow, WorkState,
     WorkStore,
 };
+use tool_core::turn::ModelMessage;
 
 use crate::support::{Blocker, Host, LEASE, Replies, cx};
 
@@ -83,13 +86,54 @@ async fn lost_claim_ends_the_drive() {
     assert_eq!(host.counts("main").await, [1, 0, 0]);
 }
 
+// A process that was suspended for longer than its lease stores nothing, even if it has not noticed the loss of its claim in another way.
+#[tokio::test]
+async fn drive_does_not_continue_after_a_suspension() {
+    let host = Host::new();
+    let model = Replies::new(|_| async {
+        // The process is suspended. No timer of the process has run when the drive continues.
+        std::thread::sleep(LEASE * 2);
+        let mut continues = false;
+        std::future::poll_fn(|cx| {
+            if std::mem::replace(&mut continues, true) {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+        Ok(ModelMessage::text("Late."))
+    });
+    host.submit("main").await;
+    host.worker(&model).build().unwrap().run_until_idle().await;
+    assert_eq!(host.counts("main").await[1], 0);
+}
+
 /// A store in which extensions of claims fail from a time that the test chooses. It counts the releases.
 #[derive(Clone)]
-struct Flaky {
-    inner: MemoryStore,
-    fails: Arc<AtomicBool>,
-    hangs: bool,
-    released: Arc<AtomicUsize>,
+pub(crate) struct Flaky {
+    pub(crate) inner: MemoryStore,
+    pub(crate) fails: Arc<AtomicBool>,
+    pub(crate) hangs: bool,
+    pub(crate) released: Arc<AtomicUsize>,
+    /// The number of releases that fail.
+    pub(crate) unreleased: usize,
+    /// If this is set, each release waits for a permit.
+    pub(crate) permits: Option<Arc<Semaphore>>,
+}
+
+impl Flaky {
+    /// Creates a queue in which nothing fails.
+    pub(crate) fn new(host: &Host) -> Self {
+        Self {
+            inner: host.store.clone(),
+            fails: Arc::default(),
+            hangs: false,
+            released: Arc::default(),
+            unreleased: 0,
+            permits: None,
+        }
+    }
 }
 
 impl WorkStore for Flaky {
@@ -145,8 +189,16 @@ impl WorkStore for Flaky {
         outcome: WorkOutcome,
         at: Timestamp,
     ) -> StoreFuture<'a, Option<WorkRow>> {
-        self.released.fetch_add(1, Ordering::SeqCst);
-        self.inner.release_work(thread, token, outcome, at)
+        let earlier = self.released.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move {
+            if earlier < self.unreleased {
+                return Err(StoreError::Unavailable("the network is down".into()));
+            }
+            if let Some(permits) = &self.permits {
+                permits.acquire().await.unwrap().forget();
+            }
+            self.inner.release_work(thread, token, outcome, at).await
+        })
     }
 
     fn work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Option<WorkRow>> {
@@ -174,10 +226,8 @@ async fn failed_extension_counts_as_a_lost_claim() {
     for hangs in [false, true] {
         let host = Host::new();
         let flaky = Flaky {
-            inner: host.store.clone(),
-            fails: Arc::default(),
             hangs,
-            released: Arc::default(),
+            ..Flaky::new(&host)
         };
         let queue = AgentQueue::new(flaky.clone()).agent("chief", "1");
         let blocker = Blocker::default();
@@ -217,6 +267,23 @@ async fn failed_extension_counts_as_a_lost_claim() {
         assert_eq!(host.row("main").await.cause, Some(WorkCause::Done));
         assert_eq!(host.counts("main").await, [1, 1, 0]);
     }
+}
+
+// A release that fails because the store is unavailable is attempted once more, so that the thread does not wait for the end of the lease.
+#[tokio::test]
+async fn failed_release_is_attempted_again() {
+    let host = Host::new();
+    let flaky = Flaky {
+        unreleased: 1,
+        ..Flaky::new(&host)
+    };
+    let queue = AgentQueue::new(flaky.clone()).agent("chief", "1");
+    let chief = Agent::builder("chief", Replies::text("Yes."));
+    let worker = Worker::builder(&host.runtime(chief), &queue);
+    host.submit("main").await;
+    worker.build().unwrap().run_until_idle().await;
+    assert_eq!(host.row("main").await.cause, Some(WorkCause::Done));
+    assert_eq!(flaky.released.load(Ordering::SeqCst), 2);
 }
 
 // A worker that is stopped lets its drives end within the grace period, and then releases its threads, so that another worker can claim them at once.
@@ -283,7 +350,9 @@ async fn stopped_worker_hands_its_threads_back() {
 #[tokio::test]
 async fn thread_ends_at_the_crash_limit() {
     let host = Host::new();
-    host.submit("bad").await;
+    // The messages arrive in another process, so the queue of the worker does not wake it.
+    let other = AgentQueue::new(host.store.clone()).agent("chief", "1");
+    other.submit("chief", "Go.", &cx("bad")).await.unwrap();
     for _ in 0..3 {
         let claim = WorkClaim {
             agents: vec![WorkAgent::new("chief", "1")],
@@ -296,15 +365,18 @@ async fn thread_ends_at_the_crash_limit() {
         };
         assert_eq!(host.store.claim_work(claim).await.unwrap().claimed.len(), 1);
     }
-    host.submit("good").await;
+    other.submit("chief", "Go.", &cx("good")).await.unwrap();
     let model = Replies::text("Yes.");
     let worker = host
         .worker(&model)
         .most_recoveries(2)
         .threads(1)
+        // After the thread that has ended, the worker looks for the next one at once.
+        .poll(Duration::from_hours(1))
         .build()
         .unwrap();
-    worker.run_until_idle().await;
+    let ended = tokio::time::timeout(Duration::from_secs(9), worker.run_until_idle());
+    assert!(ended.await.is_ok());
     let bad = host.row("bad").await;
     assert_eq!(
         (bad.state, bad.cause),
@@ -319,4 +391,40 @@ async fn thread_ends_at_the_crash_limit() {
         .unwrap();
     worker.run_until_idle().await;
     assert_eq!(host.row("bad").await.cause, Some(WorkCause::Done));
+}
+
+// From its second recovery, a thread may have crashed its processes, so a worker drives one such thread at a time.
+#[tokio::test]
+async fn threads_that_may_crash_the_process_are_driven_one_by_one() {
+    let host = Host::new();
+    for conversation in ["a", "b"] {
+        host.submit(conversation).await;
+    }
+    for _ in 0..2 {
+        let claim = WorkClaim {
+            agents: vec![WorkAgent::new("chief", "1")],
+            worker: "dead".to_owned(),
+            lease: Duration::ZERO,
+            limit: 2,
+            suspects: 2,
+            most_recoveries: 9,
+            at: Timestamp::now(),
+        };
+        assert_eq!(host.store.claim_work(claim).await.unwrap().claimed.len(), 2);
+    }
+    let blocker = Blocker::default();
+    let model = blocker.model("Yes.");
+    let worker = host.worker(&model).most_recoveries(9).build().unwrap();
+    let running = tokio::spawn(async move { worker.run_until_idle().await });
+    for requests in [1, 2] {
+        blocker.began.notified().await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert_eq!(model.requests(), requests);
+        blocker.go.notify_one();
+    }
+    running.await.unwrap();
+    for conversation in ["a", "b"] {
+        let row = host.row(conversation).await;
+        assert_eq!((row.cause, row.recoveries), (Some(WorkCause::Done), 0));
+    }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 use tool_agent::agent::Agent;
 use tool_agent::worker::{AgentQueue, QueueError, Worker, WorkerConfigError};
-use tool_core::ToolContext;
 use tool_core::store::{Timestamp, WorkCause, WorkState, WorkStore as _};
+use tool_core::{CancellationToken, ToolContext};
 
 use crate::support::{Host, Replies, cx, thread};
 
@@ -99,4 +99,35 @@ async fn timer_queues_a_conversation_for_a_later_time() {
         ([2, 2, 0], 2)
     );
     assert!(!host.queue.wake(&thread("other")).await.unwrap());
+}
+
+// A worker that waits claims a thread at once when a queue of its process queues or wakes the thread, and not only when it polls.
+#[tokio::test]
+async fn queue_wakes_a_waiting_worker() {
+    let host = Host::new();
+    let model = Replies::text("Yes.");
+    let worker = host.worker(&model).poll(Duration::from_hours(1));
+    let worker = worker.build().unwrap();
+    let stop = CancellationToken::new();
+    let running = {
+        let stop = stop.clone();
+        tokio::spawn(async move { worker.run(stop).await })
+    };
+    // The worker has found nothing, and waits.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    host.submit("main").await;
+    host.until("main", |row| row.state == WorkState::Ended)
+        .await;
+
+    host.turns().say("Go on.", &cx("main")).await.unwrap();
+    let far = Timestamp::now().plus(Duration::from_hours(1));
+    host.queue.wake_at(&thread("main"), far).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(model.requests(), 1);
+    host.queue.wake(&thread("main")).await.unwrap();
+    host.until("main", |row| row.state == WorkState::Ended)
+        .await;
+    assert_eq!(model.requests(), 2);
+    stop.cancel();
+    running.await.unwrap();
 }

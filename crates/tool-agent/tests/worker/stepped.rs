@@ -1,18 +1,22 @@
 //! Threads that are driven step by step, and the cancellation of threads.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use tool_agent::agent::Agent;
 use tool_agent::runtime::{AgentEntry, AgentRuntime, Subagent};
-use tool_agent::worker::{SteppedThread, TakenThread, ThreadStep, Worker};
+use tool_agent::worker::{AgentQueue, CancelError, SteppedThread, TakenThread, ThreadStep, Worker};
 use tool_core::prelude::*;
 use tool_core::store::{
     ApprovalFilter, ApprovalStatus, ChildState, Role, Scope, Timestamp, WorkCause, WorkRow,
     WorkState, WorkStore as _, Workspace,
 };
-use tool_core::turn::{ModelMessage, ToolMessage};
+use tool_core::turn::{ModelMessage, Outcome, ToolMessage};
 
-use crate::support::{Blocker, Host, Replies, cx, thread};
+use crate::claims::Flaky;
+use crate::support::{Blocker, Host, LEASE, Replies, cx, thread};
 
 /// Looks up something.
 #[tool(read_only)]
@@ -165,6 +169,21 @@ async fn lost_thread_is_not_driven() {
     drop(other);
 }
 
+// A panic of a model is a failed attempt of its thread, and does not reach the engine that drives the steps.
+#[tokio::test]
+async fn panic_of_a_step_fails_the_attempt() {
+    let host = Host::new();
+    let model = Replies::new(|number| async move {
+        assert!(number > 0, "the model panics");
+        Ok(ModelMessage::text("Yes."))
+    });
+    let worker = worker(&host, &model);
+    host.submit("main").await;
+    let mut stepped = taken(&worker, "one").await;
+    let row = released(&mut stepped, 0).await;
+    assert_eq!((row.state, row.attempts), (WorkState::Queued, 1));
+}
+
 /// Returns the texts of the results in a conversation.
 async fn results(host: &Host, conversation: &str) -> Vec<String> {
     let messages = host.turns().messages(&cx(conversation), None).await;
@@ -266,6 +285,78 @@ async fn active_thread_is_cancelled() {
         let expected = if has_message { [2, 1, 0] } else { [1, 0, 0] };
         assert_eq!(host.counts("main").await, expected);
     }
+}
+
+// `cancel` returns when the stopped driver has released its claim, so that the row of the thread does not change afterwards.
+#[tokio::test]
+async fn cancellation_waits_for_the_release_of_the_claim() {
+    let (host, blocker) = (Host::new(), Blocker::default());
+    let permits = Arc::new(Semaphore::new(0));
+    let flaky = Flaky {
+        permits: Some(Arc::clone(&permits)),
+        ..Flaky::new(&host)
+    };
+    let queue = AgentQueue::new(flaky.clone()).agent("chief", "1");
+    let chief = Agent::builder("chief", blocker.model("Yes."));
+    let lease = LEASE * 10;
+    let driver = Worker::builder(&host.runtime(chief), &queue).lease(lease);
+    let driver = driver.build().unwrap();
+    host.submit("main").await;
+    let drive = tokio::spawn(async move { driver.run_until_idle().await });
+    blocker.began.notified().await;
+    let other = host.worker(&Replies::text("No.")).lease(lease);
+    let other = other.build().unwrap();
+    let thread = thread("main");
+    let mut cancel = Box::pin(other.cancel(&thread));
+    let held = async {
+        while flaky.released.load(Ordering::SeqCst) == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    tokio::select! {
+        ended = &mut cancel => panic!("the claim is not released: {ended:?}"),
+        () = held => {}
+    }
+    assert_eq!(host.row("main").await.state, WorkState::Claimed);
+    permits.add_permits(1);
+    assert!(cancel.await.unwrap());
+    assert_eq!(host.row("main").await.state, WorkState::Ended);
+    drive.await.unwrap();
+}
+
+// A run that the host drives without the queue stops, too, before `cancel` returns.
+#[tokio::test]
+async fn run_outside_of_the_queue_is_cancelled() {
+    let (host, blocker) = (Host::new(), Blocker::default());
+    let runtime = host.runtime(Agent::builder("chief", blocker.model("Yes.")));
+    let driving = tokio::spawn(async move { runtime.respond("chief", "Go.", &cx("main")).await });
+    blocker.began.notified().await;
+    host.submit("main").await;
+    let worker = worker(&host, &Replies::text("No."));
+    assert!(worker.cancel(&thread("main")).await.unwrap());
+    assert_eq!(blocker.dropped(), 1);
+    assert_eq!(host.row("main").await.cause, Some(WorkCause::Done));
+    let outcome = driving.await.unwrap();
+    assert!(matches!(outcome, Ok(Outcome::Cancelled)), "{outcome:?}");
+    assert_eq!(host.counts("main").await, [2, 0, 0]);
+}
+
+// If the context of a thread cannot be built, the cancellation fails and releases its claim, and another worker can cancel the thread.
+#[tokio::test]
+async fn failed_cancellation_releases_the_thread() {
+    let (host, model) = (Host::new(), Replies::text("Yes."));
+    let broken = host.worker(&model).retry(Duration::ZERO);
+    let broken = broken.context(|_| async { Err(ToolError::new("no such user")) });
+    host.submit("main").await;
+    let failed = broken.build().unwrap().cancel(&thread("main")).await;
+    assert!(matches!(failed, Err(CancelError::Context)), "{failed:?}");
+    let row = host.row("main").await;
+    assert_eq!((row.state, row.attempts), (WorkState::Queued, 1));
+    let other = worker(&host, &model);
+    assert!(other.cancel(&thread("main")).await.unwrap());
+    assert_eq!(host.row("main").await.cause, Some(WorkCause::Done));
+    assert_eq!(model.requests(), 0);
 }
 
 // A sub-agent that waits is cancelled together with the call that started it.

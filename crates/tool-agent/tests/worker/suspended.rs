@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tool_agent::agent::Agent;
 use tool_agent::model::{Endpoint, HttpModel, Retry};
-use tool_agent::runtime::{AgentEntry, AgentRuntime, PromptTool, Subagent};
+use tool_agent::runtime::{AgentEntry, AgentRuntime, PromptTool, Session, Subagent};
 use tool_agent::worker::{AgentQueue, Worker};
 use tool_core::prelude::*;
 use tool_core::store::{
@@ -28,6 +28,7 @@ on_each_store! {
     wait_of_a_subagent_suspends_the_tree => tree;
     wait_of_a_prompt_suspends_the_tree => prompt;
     wait_of_a_subagent_in_the_background_is_not_waited_for => background;
+    wait_of_a_partner_suspends_the_tree => partner;
 }
 
 /// Returns an error of a model whose provider requests [`WAIT`].
@@ -278,6 +279,26 @@ async fn background<S: Place>(store: S) {
         host.roles().await,
         "user assistant tool assistant user assistant"
     );
+    assert_waited(&times);
+}
+
+// If the model of a session's partner has to wait, the session does not fail: it asks the partner again at the end of the wait.
+async fn partner<S: Place>(store: S) {
+    let (partner, times) = limited_once("All of them.");
+    let partner = Agent::builder("partner", partner).build().unwrap();
+    let researcher = Replies::text("Which fjord?");
+    let session = Session::new().partner(partner).most_turns(2);
+    let host = Host::new(
+        store,
+        [
+            entry("chief", calling("Done.")).subagent(Subagent::new("researcher")),
+            exposed(&researcher).session(session),
+        ],
+    );
+    assert_suspended(&host.begun().await);
+    assert_eq!(host.roles().await, "user assistant");
+    assert_eq!(host.ended().await.cause, Some(WorkCause::Done));
+    assert_eq!(researcher.requests(), 2);
     assert_waited(&times);
 }
 
