@@ -123,8 +123,8 @@ pub fn index_text(text: &str) -> String {
     terms.join(" ")
 }
 
-/// Returns the different terms of a query, in their order, at most [`MOST_QUERY_TERMS`]. A query without letters and digits has no terms, and finds
-/// nothing.
+/// Returns the different terms of a query, in their order, at most [`MOST_QUERY_TERMS`]. A query without letters, digits and combining marks has no
+/// terms, and finds nothing.
 ///
 /// ```
 /// use tool_store::text_search::query_terms;
@@ -170,8 +170,8 @@ pub fn tsquery_string(term: &str) -> String {
     format!("'{}'", term.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// Returns the hash of a content, as hexadecimal digits. Contents that differ only in case, in white space, in compatibility forms of Unicode or in
-/// final full stops have the same hash.
+/// Returns the hash of a content, as hexadecimal digits. Contents that differ only in case, in the length or kind of white space, in white space at
+/// the ends, in compatibility forms of Unicode or in final full stops have the same hash.
 ///
 /// ```
 /// use tool_store::text_search::content_hash;
@@ -198,10 +198,11 @@ pub struct Candidate<K> {
 
 /// Ranks candidates by BM25 (k1 = 1.2, b = 0.75), best first. Candidates without a term of the query are left out, and equal scores keep their order.
 ///
-/// A score is the BM25 value divided by the limit that this value approaches for a row that consists only of the terms of the query, so the score is
-/// larger than 0 and less than 1. A term that no row contains lowers the scores of all rows.
+/// A score is the BM25 value divided by its upper bound, which is the sum of the weights of the query's terms times k1 + 1, so the score is larger
+/// than 0 and less than 1. A term that no row contains lowers the scores of all rows.
 ///
-/// `total` is the number of rows of the caller's scopes, from which the candidates come. A term's frequency is counted in the candidates.
+/// `total` is the number of rows of the caller's scopes, from which the candidates come. The number of rows with a term and the average length are
+/// counted in the candidates.
 ///
 /// ```
 /// use tool_store::text_search::{Candidate, index_text, query_terms, rank};
@@ -259,8 +260,8 @@ fn number(count: impl TryInto<u32>) -> f64 {
     f64::from(count.try_into().unwrap_or(u32::MAX))
 }
 
-/// Fuses rankings by reciprocal rank (k = 60), best first. Only ranks count, not scores. A key that is in several
-/// rankings comes before a key that has the same rank in only one of them. Equal scores keep the order of the first ranking that contains the key.
+/// Fuses rankings by reciprocal rank (k = 60), best first. Only ranks count, not scores. A key that is in several rankings comes before a key that
+/// has the same rank in only one of them. Keys with equal scores keep the order in which they first occur in the rankings.
 ///
 /// ```
 /// let fused = tool_store::text_search::fuse(&[vec!["a", "b", "c"], vec!["b", "d"]]);

@@ -76,7 +76,8 @@ pub(crate) fn code(values: &[f32]) -> Vec<u64> {
 }
 
 /// Rotates a vector by a fixed pseudo-random rotation: each round changes the signs of about half of the dimensions, and then transforms the first
-/// `n` dimensions and the last `n` dimensions. `n` is the largest power of two that is at most the number of dimensions.
+/// `n` dimensions and, if `n` is less than the number of dimensions, the last `n` dimensions. `n` is the largest power of two that is at most the
+/// number of dimensions.
 fn rotated(values: &[f32]) -> Vec<f32> {
     let mut values = values.to_vec();
     let Some(block) = values.len().checked_ilog2().map(|bits| 1 << bits) else {

@@ -159,7 +159,7 @@ pub struct BudgetSettlement {
 
 /// A budget as it is stored.
 ///
-/// Its methods are the state transitions of a row, for authors of a store: read the row and the reservation of the step, apply the transition and
+/// Its methods include the state transitions of a row, for authors of a store: read the row and the reservation of the step, apply the transition and
 /// write them back, in one transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

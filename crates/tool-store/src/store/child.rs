@@ -52,7 +52,7 @@ words!(ChildState {
 
 /// A child thread as it is stored.
 ///
-/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the step and write the row back, in one
+/// Its methods include the state transitions of a row, for authors of a store: read the row, apply the step and write the row back, in one
 /// transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -169,7 +169,7 @@ pub enum LimitTaken {
 
 /// A shared limit as it is stored.
 ///
-/// Its methods are the state transitions of a row, for authors of a store that cannot make the transition in one conditional `UPDATE`.
+/// Its methods include the state transitions of a row, for authors of a store that cannot make the transition in one conditional `UPDATE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LimitRow {

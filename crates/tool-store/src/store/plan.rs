@@ -91,8 +91,8 @@ pub(crate) struct PlanState {
 
 /// A run of a plan as it is stored.
 ///
-/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the change and write the row and the events back, in
-/// one transaction.
+/// Its methods include the state transitions of a row, for authors of a store: read the row, apply the change and write the row and the events back,
+/// in one transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanRow {

@@ -180,8 +180,8 @@ pub struct RunEnd {
 
 /// A run as it is stored.
 ///
-/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the step and write the row back, in
-/// one transaction.
+/// Its methods include the state transitions of a row, for authors of a store: read the row, apply the step and write the row back, in one
+/// transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
     /// The id of the run.

@@ -76,7 +76,7 @@ impl Sealed {
     /// The length of the tag at the end in bytes.
     pub const TAG: usize = 16;
 
-    /// Joins the parts of a sealed value.
+    /// Joins the parts of a sealed value. `ciphertext` ends with the tag.
     pub fn new(key: &KeyId, nonce: &[u8; Self::NONCE], ciphertext: &[u8]) -> Self {
         let id = key.as_str().as_bytes();
         let mut bytes = Vec::with_capacity(2 + id.len() + Self::NONCE + ciphertext.len());
@@ -258,7 +258,7 @@ pub struct Reseal {
     pub new: Sealed,
 }
 
-/// A key that the processes of a store use.
+/// A key that is registered in a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SealKeyRow {
@@ -300,8 +300,8 @@ impl SealKeyRow {
         Err(StoreError::Conflict(format!("the key `{id}` {why}")))
     }
 
-    /// Checks that a key whose row is `row` may be retired. `uses` is the number of values that are sealed with each key: the check fails if values
-    /// are sealed with this key.
+    /// Checks that a key whose row is `row` may be retired. `uses` is the number of values that are sealed with each key. Fails with `Missing` if
+    /// `row` is `None`, and with `Conflict` if values are sealed with this key.
     pub fn check_retirement(
         id: &KeyId,
         row: Option<&Self>,

@@ -1,6 +1,6 @@
-//! Panic shields: wrappers of stores that convert panics to errors, so that callers do not handle panics.
+//! Panic shields: wrappers of stores that catch the panics of a store's methods, so that callers do not handle panics.
 
-// A shield that does not forward a method would replace the store's method with the default one.
+// A shield that does not forward a method would replace the store's method with the default implementation.
 #![warn(clippy::missing_trait_methods)]
 
 use std::any::Any;
@@ -36,7 +36,8 @@ mod host;
 #[cfg(feature = "host")]
 pub use host::{approvals, ledger, sink};
 
-/// A store whose panics become [`StoreError::Unavailable`].
+/// A store whose panics are caught. A panic of an asynchronous method becomes [`StoreError::Unavailable`], and a panic of any other method becomes a
+/// fixed value.
 pub struct Shield<S: ?Sized>(pub(crate) Arc<S>);
 
 #[cfg(feature = "host")]

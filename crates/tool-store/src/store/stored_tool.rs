@@ -172,7 +172,8 @@ impl StoredTool {
     }
 
     /// Completes a created or changed tool, and checks it against the rows that it refers to. `before` is the stored tool. Fails with `Missing` if
-    /// one of these rows does not exist, and with `Conflict` if the tool is invalid.
+    /// the function or the version does not exist, or if the tool may not use the function, and with `Conflict` if the tool is invalid or its new
+    /// runtime user is not a member.
     pub fn decide(
         mut self,
         before: Option<&Self>,

@@ -53,7 +53,7 @@ pub struct Message {
     pub role: Role,
     /// The call that a tool's message answers; `None` for other messages.
     pub answers: Option<CallPlace>,
-    /// The host's name of the turn, in messages that versions without call identities wrote.
+    /// The host's name of the turn, in messages that earlier versions of this crate, which had no call identities, wrote.
     pub turn: Option<String>,
     /// The content, as JSON.
     pub content: String,

@@ -31,12 +31,12 @@ pub enum TimingError {
     /// The time zone is unknown.
     #[error("`{0}` is not a time zone: write an IANA name such as `Europe/Berlin` or `UTC`")]
     Timezone(String),
-    /// The time cannot be read.
+    /// The text is not a time or a wait, the wait is longer than 100 years, or the time is out of range.
     #[error(
         "`{0}` is not a time: write an ISO 8601 time such as `2026-03-01T09:30:00`, with an offset if it is not in the time zone of the task, or a wait such as `+20m`, `+3h`, `+2d` or `+45s`"
     )]
     Time(String),
-    /// The schedule never becomes due.
+    /// The schedule is never due after now, or a time is outside of the years -9999 to 9999.
     #[error("the schedule is never due after now: check the fields of the expression or the time")]
     Never,
 }

@@ -343,7 +343,7 @@ pub trait VariableStore: Send + Sync + 'static {
     /// the workspace has a value with the same id.
     fn put_variables(&self, rows: Vec<VariableRow>) -> StoreFuture<'_, ()>;
 
-    /// Returns the variables of the owners, ordered by owner and name.
+    /// Returns the variables of the owners, ordered by scope and name.
     fn variables<'a>(&'a self, scopes: &'a [VariableScope]) -> StoreFuture<'a, Vec<VariableRow>>;
 
     /// Lists the variables of a workspace by level, owner and name, without the values of secrets.

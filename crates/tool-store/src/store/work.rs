@@ -18,7 +18,7 @@ pub enum WorkState {
     Claimed,
     /// The thread waits, for example for an approval. [`WorkStore::wake_work`] or [`WorkStore::queue_work`] queues it again.
     Waiting,
-    /// The thread has no work left. The row contains the cause.
+    /// The thread has left the queue. The row contains the cause.
     Ended,
 }
 
@@ -91,7 +91,7 @@ pub struct NewWork {
 
 /// A thread in the queue.
 ///
-/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the step and write the row back, in one
+/// Its methods include the state transitions of a row, for authors of a store: read the row, apply the step and write the row back, in one
 /// transaction.
 ///
 /// The times are measured by the clock that decides about leases, which is the database's clock in a `PostgresStore`.
@@ -119,9 +119,11 @@ pub struct WorkRow {
     pub token: Option<String>,
     /// The name of the worker that claimed the thread last, for operators.
     pub worker: Option<String>,
-    /// The number of claims whose lease expired, since the thread was last released as waiting or ended.
+    /// The number of claims whose lease expired. Set to 0 when the thread is released as waiting or ended, and when a waiting or ended thread is
+    /// queued.
     pub recoveries: u32,
-    /// The number of failed attempts since the thread was last released as waiting or ended.
+    /// The number of releases with [`WorkOutcome::Retry`]. Set to 0 when the thread is released as waiting or ended, and when a waiting or ended
+    /// thread is queued.
     pub attempts: u32,
     /// When the thread was queued first.
     pub created: Timestamp,
@@ -138,7 +140,7 @@ pub struct WorkClaim {
     pub worker: String,
     /// The length of the lease.
     pub lease: Duration,
-    /// The maximum number of threads.
+    /// The maximum number of threads, including threads that end with [`WorkCause::CrashLimit`].
     pub limit: u32,
     /// The maximum number of [suspects](WorkRow::is_suspect) among the threads. If a worker drives one suspect at a time, a run that crashes the
     /// process does not bring other runs to the crash limit.
@@ -156,7 +158,7 @@ impl WorkClaim {
     }
 }
 
-/// The result of [`WorkStore::claim_work`].
+/// The result of [`WorkStore::claim_work`] and [`WorkStore::claim_thread`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClaimedWork {
     /// The claimed threads, with the tokens of their claims.
@@ -255,7 +257,7 @@ impl WorkRow {
         self.ready.is_some_and(|ready| ready <= now)
     }
 
-    /// Returns whether [`WorkStore::claim_thread`] takes the row.
+    /// Returns whether [`WorkStore::claim_thread`] claims or ends the thread of the row.
     pub fn is_claimable(&self, claim: &WorkClaim) -> bool {
         self.is_ready(claim.at) && claim.agents.contains(&self.agent)
     }
@@ -413,7 +415,7 @@ impl WorkFilter {
 /// ```
 #[doc(alias("queue", "job", "worker", "lease"))]
 pub trait WorkStore: Send + Sync + 'static {
-    /// Queues a thread, and appends a message to it, in one transaction. Returns the row, and the sequence number of the message.
+    /// Queues a thread, and appends a message to it if one is passed, in one transaction. Returns the row, and the sequence number of the message.
     ///
     /// A thread that is queued stays queued, a thread that waits or has ended is queued again, and a thread that is claimed is queued again when its
     /// worker releases it. The row gets the agent, the principal and the facts of the new work in each case. Fails with `Conflict` if
@@ -477,7 +479,7 @@ pub trait WorkStore: Send + Sync + 'static {
         Box::pin(std::future::pending())
     }
 
-    /// Returns the row of a thread; `None` if the thread was never queued.
+    /// Returns the row of a thread; `None` if the thread was never queued or its row was removed.
     fn work<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Option<WorkRow>>;
 
     /// Lists threads, ordered by workspace and conversation.

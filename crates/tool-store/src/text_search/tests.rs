@@ -108,7 +108,7 @@ fn rankings_are_fused_by_rank() {
     assert_eq!(fuse::<u32>(&[]), []);
 }
 
-// A score is the share of the query that a row covers. It does not depend on the number of rows or on the number of the query's words.
+// A row with one of two terms of the query, of which the other is in no row, has less than half of the score of a row with all terms.
 #[test]
 fn score_is_the_covered_share_of_the_query() {
     let row = |key, text| Candidate {

@@ -90,7 +90,8 @@ words!(DocumentStatus {
 
 /// A document without its content, and the state of its index.
 ///
-/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the step and write the row back, in one transaction.
+/// Its methods include the state transitions of a row, for authors of a store: read the row, apply the step and write the row back, in one
+/// transaction.
 ///
 /// The fields [`created`](Self::created), [`updated`](Self::updated) and [`indexed`](Self::indexed) are times of the caller, and
 /// [`ready`](Self::ready) is measured by the clock that decides about leases, which is the database's clock in a `PostgresStore`.

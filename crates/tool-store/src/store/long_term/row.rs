@@ -93,7 +93,7 @@ pub(super) fn check_content(content: &str) -> Result<(), StoreError> {
 
 /// A memory as it is stored.
 ///
-/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the transition and write the row back, in one
+/// Its methods include the state transitions of a row, for authors of a store: read the row, apply the transition and write the row back, in one
 /// transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

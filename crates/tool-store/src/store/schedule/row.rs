@@ -11,7 +11,7 @@ use crate::store::{StoreError, Timestamp, Workspace};
 
 /// A scheduled task as it is stored.
 ///
-/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the transition and write the row back, in one
+/// Its methods include the state transitions of a row, for authors of a store: read the row, apply the transition and write the row back, in one
 /// transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -28,7 +28,7 @@ pub struct TaskRow {
     pub due: Option<Timestamp>,
     /// The time of a run that a person or a model has requested, and that no process has claimed.
     pub requested: Option<Timestamp>,
-    /// The due time of the current run.
+    /// The due time of the current run, or the time at which the run was requested.
     pub running: Option<Timestamp>,
     /// The token of the process that has claimed the current run; `None` while the run waits for its next attempt.
     pub token: Option<String>,
@@ -36,15 +36,16 @@ pub struct TaskRow {
     pub worker: Option<String>,
     /// The number of attempts that have failed since the last attempt that did not fail, or since the last update of the task.
     pub errors: u32,
-    /// The error of the last failed attempt.
+    /// The error of the last failed attempt, or [the error of the last update](TaskUpdate::error). An attempt that does not fail removes it.
     pub last_error: Option<String>,
-    /// When a process may claim the task: the due time, the time of the next attempt, or the end of the lease of a claimed run.
+    /// When a process may claim the task: the due time, the time of a requested run, the time of the next attempt, or the end of the lease of a
+    /// claimed run.
     pub ready: Option<Timestamp>,
-    /// The number of changes of the row.
+    /// The version of the row: 1 for a new row, and increased by each change of the row except [`extend`](Self::extend).
     pub version: u64,
     /// When the task was created.
     pub created: Timestamp,
-    /// When the row was last changed.
+    /// When the version of the row last changed.
     pub updated: Timestamp,
 }
 

@@ -38,7 +38,7 @@ pub enum ToolChange {
         /// The id of the version.
         id: String,
     },
-    /// Makes a version the default of its function. Later calls of tools without a pin run this version.
+    /// Makes a version the default of its function. Later calls of tools that are not pinned to a version run this version.
     Publish {
         /// The id of the version.
         version: String,
@@ -153,7 +153,7 @@ impl ToolEdit {
     }
 }
 
-/// The row that a change has written or removed.
+/// The result of an edit.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ToolEdited {
@@ -182,7 +182,7 @@ impl ToolEdited {
         }
     }
 
-    /// Returns the function; `None` if the change did not concern a function.
+    /// Returns the function of [`Function`](Self::Function), such as of a change that published a version; `None` for any other result.
     pub fn into_function(self) -> Option<Function> {
         match self {
             Self::Function(function) => Some(*function),
@@ -190,7 +190,7 @@ impl ToolEdited {
         }
     }
 
-    /// Returns the version; `None` if the change did not concern a version.
+    /// Returns the version of [`Version`](Self::Version); `None` for any other result.
     pub fn into_version(self) -> Option<FunctionVersion> {
         match self {
             Self::Version(version) => Some(*version),
@@ -198,7 +198,7 @@ impl ToolEdited {
         }
     }
 
-    /// Returns the tool; `None` if the change did not concern a tool.
+    /// Returns the tool of [`Tool`](Self::Tool); `None` for any other result.
     pub fn into_tool(self) -> Option<StoredTool> {
         match self {
             Self::Tool(tool) => Some(*tool),

@@ -48,7 +48,7 @@ pub struct StoredToolFilter {
     pub requires_confirmation: Option<bool>,
     /// The cursor: only tools after it. It is [`StoredTool::place`] of the last tool of the previous page.
     pub after: Option<(Timestamp, String)>,
-    /// Only tools before this [place](StoredTool::place). Without `after`, the page contains the last tools before it.
+    /// Only tools before this [place](StoredTool::place). Without `after`, the page contains the last matching tools before this place.
     pub before: Option<(Timestamp, String)>,
     /// The maximum number of tools, from 1 to 100; 100 by default.
     pub limit: Option<u32>,

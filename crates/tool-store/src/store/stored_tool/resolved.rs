@@ -3,7 +3,7 @@
 use super::{StoredTool, ToolTarget};
 use crate::store::{Function, FunctionVersion, Member, StoreError, ToolSchema};
 
-/// The row that contains the runtime user of a call.
+/// The kind of row that contains the runtime user of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuntimeUserLevel {
     /// The row of the tool.
@@ -19,7 +19,7 @@ pub enum RuntimeUserLevel {
 pub struct RuntimeUser<'a> {
     /// The id of the user.
     pub user: &'a str,
-    /// The row that contains the user.
+    /// The kind of row that contains the user.
     pub level: RuntimeUserLevel,
 }
 
@@ -65,7 +65,7 @@ pub struct ResolvedTool {
 }
 
 impl ResolvedTool {
-    /// Creates a resolved tool without a function and without a runtime user.
+    /// Creates a resolved tool with only the row of the tool.
     pub fn new(tool: StoredTool) -> Self {
         Self {
             tool,

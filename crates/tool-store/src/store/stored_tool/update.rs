@@ -82,7 +82,8 @@ impl NewTool {
         }
     }
 
-    /// Returns the row for [`StoredTool::decide`]. Fails with `Forbidden` if the role of the editor is too low.
+    /// Returns the row for [`StoredTool::decide`]. Fails with `Forbidden` if the role of the editor is too low, and with `Conflict` if a system tool
+    /// has a runtime user.
     pub fn begin(
         self,
         editor: &Editor,
@@ -116,7 +117,8 @@ impl NewTool {
     }
 }
 
-/// A change of a tool. Only fields that are set are changed; null removes a value. The other fields of a tool cannot be changed.
+/// A change of a tool. Only fields that are set are changed. Null removes the value of an optional field of the tool, and does not change any other
+/// field. The other fields of a tool cannot be changed.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -159,7 +161,7 @@ impl ToolUpdate {
     }
 
     /// Returns the row for [`StoredTool::decide`]. Fails with `Missing` for a tool of a different workspace, with `Forbidden` if a member changes a
-    /// system tool or if the role of the editor is too low, and with `Conflict` for a deleted tool.
+    /// system tool or if the role of the editor is too low, and with `Conflict` for a deleted tool or for a system tool with a runtime user.
     pub fn begin(
         self,
         editor: &Editor,
