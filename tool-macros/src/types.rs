@@ -43,7 +43,7 @@ pub(crate) fn type_text(ty: &Type) -> String {
     text
 }
 
-/// Returns the type for a message, if it is a simple name.
+/// Returns the type for a message, if it is a path without generic arguments.
 pub(crate) fn short(ty: &Type) -> Option<String> {
     let is_name = matches!(peeled(ty), Type::Path(path) if path.path.segments.iter().all(|part| part.arguments.is_none()));
     let text = ty.to_token_stream();

@@ -102,7 +102,7 @@ fn with_usage(word: &Ident, error: syn::Error) -> syn::Error {
     }
 }
 
-/// Stores the value of an option that may occur once.
+/// Stores the value of an option. Fails if the option has a value already.
 pub(crate) fn once<T>(slot: &mut Option<T>, word: &Ident, value: T) -> syn::Result<()> {
     if slot.is_some() {
         return Err(syn::Error::new(word.span(), texts::word_twice(word)));
@@ -137,7 +137,7 @@ pub(crate) fn unknown(word: &Ident, known: &[&str]) -> syn::Error {
     syn::Error::new(word.span(), texts::tool::unknown(&written, nearest, known))
 }
 
-/// Returns the known name that was probably meant.
+/// Returns the most similar known name, if it is similar enough to be the name that was meant.
 pub(crate) fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     known
         .iter()

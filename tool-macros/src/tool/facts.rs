@@ -32,7 +32,7 @@ pub(crate) struct Facts<'a> {
     destructive: bool,
     idempotent: bool,
     open_world: bool,
-    /// The variants of `Dialect`; `None` for all providers.
+    /// The names of variants of `Dialect`; `None` for all providers.
     providers: Option<&'a [&'static str]>,
 }
 

@@ -1,5 +1,10 @@
-//! Expansion of a tool with an error: the errors; the fn, if rustc accepts it, so that editors still complete and check its
-//! body; and a tool that does nothing, so that `use tools::search_docs` and `toolset![search_docs]` cause no errors.
+//! Expansion of a tool with an error. It contains:
+//!
+//! - the errors,
+//! - the fn, if its header can be parsed, so that editors still complete and check its body. If rustc would report an error of the fn again, the fn
+//!   is replaced by one with the same name and parameters,
+//! - unless the fn is a method or has no name, a tool that is never called, so that `use tools::search_docs` and `toolset![search_docs]` cause no
+//!   errors.
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -58,7 +63,7 @@ pub(super) fn of_tool(
     quote!(#item #input #errors)
 }
 
-/// Generates the struct and its impls, for a fn whose name can be found.
+/// Generates the struct and its impls. Returns `None` for a method, and for a fn whose name cannot be found.
 fn stand_in_for(paths: &Paths, item: TokenStream) -> Option<TokenStream> {
     let mut vis = TokenStream::new();
     let mut tokens = item.into_iter().peekable();

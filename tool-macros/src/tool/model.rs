@@ -1,4 +1,4 @@
-//! The checked tool: the complete input of the expansion, after which no step can fail.
+//! The checked tool: the complete input of the expansion, which cannot fail.
 
 use proc_macro2::{Span, TokenStream};
 use quote::format_ident;
@@ -39,7 +39,7 @@ pub(crate) struct Decided<'a> {
     pub(crate) secrets: &'a [Secret],
     /// The variables on the attribute; the variables of parameters are in `params`.
     pub(crate) variables: &'a [Variable],
-    /// The rules that `allow` on the tool lists.
+    /// The rules in the option `allow` of the tool.
     pub(crate) allow: &'a Allowed,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Written {
 /// The result of the parser.
 pub(super) enum Parsed {
     Tool(Box<Written>),
-    /// A parameter has `#[cfg]`: the tool is generated with and without the parameter, and rustc keeps one of the two.
+    /// A parameter has `#[cfg]` or `#[cfg_attr]`: the tool is generated once for each value of the condition, and rustc keeps one of the two.
     Both(TokenStream),
     /// The header cannot be parsed; its error is already recorded.
     Faulty,

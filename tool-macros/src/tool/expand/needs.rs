@@ -9,7 +9,7 @@ use crate::tool::facts::option;
 use crate::tool::model::{Decided, Source};
 use crate::tool::parse::need::{Secret, Variable};
 
-/// Returns the secrets and variables of the attribute, and then the secrets and variables of parameters.
+/// Generates the list of secrets and the list of variables. In each list, the declarations of the attribute precede the declarations of parameters.
 pub(super) fn all(tool: &Decided<'_>) -> (Vec<TokenStream>, Vec<TokenStream>) {
     let private = tool.paths.private();
     let paths = &tool.paths;
@@ -92,7 +92,7 @@ fn text_or_none(text: Option<&LitStr>, paths: &Paths) -> TokenStream {
     option(text.map(|text| quote!(#private::Cow::Borrowed(#text))))
 }
 
-/// Generates `true` if the option is written; otherwise the type decides, and without a type it is `false`.
+/// Generates `true` if the option is written, otherwise `of_type`, or `false` if there is no `of_type`.
 fn flag(written: Option<&Ident>, of_type: Option<TokenStream>) -> TokenStream {
     match (written, of_type) {
         (Some(_), _) => quote!(true),

@@ -7,16 +7,14 @@ use crate::paths::{ends, respan, underlined};
 use crate::tool::expand::input;
 use crate::tool::model::{Decided, Output, Param, Source};
 
-/// Generates `Tool::run`:
+/// Generates `Tool::run`, here for an async fn, with shortened paths:
 ///
 /// ```text
-/// impl Tool for search_docs {
-///     fn run(self, __cx: ToolContext, _: Pass) -> impl Future<Output = Result<Returned<Self::Output>, ToolError>> + Send {
-///         async move {
-///             <Result<Hits, ToolError> as IntoOutput>::into_returned(
-///                 search_docs(&host(&__cx, <DocIndex as FromContext>::from_context)?, self.query, self.limit).await
-///             )
-///         }
+/// fn run(self, __cx: ToolContext, _: Pass) -> impl Future<Output = Result<Returned<Self::Output>, ToolError>> + 'static + Send {
+///     async move {
+///         ReturnOf::<__Out>::into_returned(
+///             search_docs(&host(&__cx, <DocIndex as FromContext>::from_context)?, self.query, self.limit).await
+///         )
 ///     }
 /// }
 /// ```
@@ -59,7 +57,7 @@ pub(crate) fn run(tool: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// Generates `blocking(&cx, move || returned).await?` with the span of the return type.
+/// Generates `blocking(&cx, move || returned).await?` with the span that [`at_output`] gives.
 fn blocking(tool: &Decided<'_>, cx: &TokenStream, returned: &TokenStream) -> TokenStream {
     let private = tool.paths.private();
     let call = at_output(tool, quote!(#private::blocking(&#cx, move || #returned)));

@@ -53,7 +53,7 @@ pub(crate) struct Named {
     pub(crate) ty: Type,
 }
 
-/// Parses a fn item. Returns `None` if the header cannot be parsed, and records the error.
+/// Parses a fn item. Returns `None` if the header cannot be parsed; then at least one error is recorded.
 pub(crate) fn parse(item: TokenStream, errors: &Errors) -> Option<Function> {
     let read = (|input: ParseStream<'_>| header(input, errors)).parse2(item);
     match read {
@@ -139,7 +139,7 @@ fn params(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Vec<Param>> {
     Ok(params)
 }
 
-/// Records why a parameter cannot be parsed. rustc has already reported the error of an incomplete parameter.
+/// Records why a parameter is invalid, unless the parameter is incomplete: rustc has already reported that.
 fn report(error: syn::Error, tokens: &TokenStream, errors: &Errors) {
     if is_reported(tokens) {
         errors.reported_by_rustc();
@@ -159,7 +159,7 @@ fn is_self(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Ident(word) if word == "self")
 }
 
-/// Returns whether a parameter is a variadic or `_`, which have no name but are complete.
+/// Returns whether a parameter begins with `_` or `...`. A `_` or a variadic has no name, but is complete.
 fn is_pattern(tokens: &TokenStream) -> bool {
     let text = without_head(tokens.clone()).to_string();
     text.starts_with('_') || text.starts_with("...")
@@ -325,7 +325,7 @@ impl Function {
         })
     }
 
-    /// Returns a `Self`, which is only valid in an `impl` or a `trait`.
+    /// Returns the first `Self` in the types of parameters, the return type and the body. In a fn, `Self` is only valid in an `impl` or a `trait`.
     pub(crate) fn own_type(&self) -> Option<TokenTree> {
         let header = self.named().map(|named| named.ty.to_token_stream());
         let output = self.output.iter().map(|(_, ty)| ty.to_token_stream());
@@ -374,7 +374,7 @@ impl Function {
     }
 }
 
-/// Generates the fn again, without the attributes that a parameter may not have (doc comments and the attributes of this macro).
+/// Generates the fn again, without the attributes that rustc does not accept on parameters, such as doc comments and the attributes of this macro.
 impl ToTokens for Function {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         self.with_params(&self.params).to_tokens(tokens);
@@ -405,7 +405,7 @@ impl ToTokens for Param {
     }
 }
 
-/// Returns whether rustc accepts an attribute on a parameter. `cfg` is included, although `split` handles it before.
+/// Returns whether rustc accepts an attribute on a parameter. `cfg` and `cfg_attr` are included, although `split` handles valid ones before.
 pub(crate) fn belongs_to_the_fn(attr: &Attribute) -> bool {
     [
         "allow", "expect", "warn", "deny", "forbid", "cfg", "cfg_attr",

@@ -102,7 +102,7 @@ options! {
     "idempotent" => idempotent: Option<Ident> = word.clone();
     /// `open_world`: a call reaches systems outside of the host.
     "open_world" => open_world: Option<Ident> = word.clone();
-    /// `providers(openai, anthropic)`: the providers to which the tool is offered, as variants of `Dialect`.
+    /// `providers(openai, anthropic)`: the providers to which the tool is offered, as the names of variants of `Dialect`.
     "providers" => providers: Option<Vec<&'static str>> = providers(input)?;
     /// `secret("key", …)`: a secret that the fn reads from its context.
     "secret" => secrets: Vec<Secret> = Secret::parse(parens(input)?, word, false, errors)?;

@@ -184,7 +184,7 @@ fn source(named: &Named, attr: &Attribute) -> StatedSource {
     }
 }
 
-/// Returns the list in `#[secret("key", …)]` or `#[variable("NAME", …)]`, and the doc comment, which helps the person who enters the value.
+/// Returns the list in `#[secret("key", …)]` or `#[variable("NAME", …)]`, and the doc comment of the parameter, which is the default description.
 fn need(named: &Named, attr: &Attribute, errors: &Errors) -> Option<(TokenStream, Option<LitStr>)> {
     let Meta::List(list) = &attr.meta else {
         let key = match &attr.meta {

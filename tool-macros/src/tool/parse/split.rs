@@ -1,8 +1,8 @@
-//! Parsing of parameters with `#[cfg]`.
+//! Parsing of parameters with `#[cfg]` or `#[cfg_attr]`.
 //!
 //! rustc passes a fn to an attribute macro before it evaluates `#[cfg(P)]` on parameters, and
 //! an expansion that lists the parameters could not respect it. The tool is therefore generated twice,
-//! with and without the parameter, each with its condition; rustc drops one before it expands the other.
+//! with and without the parameter (for `#[cfg_attr]`: its attributes), each with its condition. rustc drops one before it expands the other.
 //!
 //! ```text
 //! #[tool(…)] fn f(#[cfg(P)] a: A, b: B) {…}
@@ -19,7 +19,7 @@ use syn::{Attribute, Meta, Token};
 use crate::tool::parse::function::{Function, Named, Param};
 use crate::tool::parse::options::Options;
 
-/// Generates both variants of the tool, if a parameter has a condition.
+/// Generates both variants of the tool. Returns `None` if no parameter has a condition.
 pub(crate) fn on_cfg(attr: &TokenStream, function: &Function) -> Option<TokenStream> {
     let (at, number, condition) = first(function)?;
     let Param::Named(named) = &function.params[at] else {
@@ -27,7 +27,7 @@ pub(crate) fn on_cfg(attr: &TokenStream, function: &Function) -> Option<TokenStr
     };
     let (condition, instead) = condition;
     let with = fn_with(function, at, Some(&attributes(named, number, &instead)));
-    // `cfg` removes the parameter, `cfg_attr` only its attributes.
+    // `cfg` removes the parameter, `cfg_attr` only the attributes that it lists.
     let without = if instead.is_empty() {
         fn_with(function, at, None)
     } else {

@@ -158,7 +158,7 @@ pub(super) fn approval(input: ParseStream<'_>) -> syn::Result<Approval> {
     Ok(Approval::When(Predicate::Path(path)))
 }
 
-/// Reads the closure `|call, cx| …` up to the next comma. Fails unless the closure has two parameters.
+/// Reads the closure `|call, cx| …` up to the next comma. Fails unless its parameter list contains exactly one comma outside of brackets.
 fn closure(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut tokens = TokenStream::new();
     if input.peek(Token![move]) {
