@@ -9,7 +9,8 @@ use encoding_rs::UTF_8;
 const CHARSET_HEAD: usize = 1024;
 
 /// Decodes bytes as text. The encoding is determined by the byte order mark, otherwise by the server, otherwise by the declaration in the page. If
-/// all are missing, it is UTF-8 if the bytes are valid UTF-8, and otherwise windows-1252, in which all bytes are valid.
+/// none of them names a known encoding, it is UTF-8 if the bytes are valid UTF-8, of which the last character may be cut, and otherwise windows-1252,
+/// in which all bytes are valid.
 pub(crate) fn decode(
     bytes: &[u8],
     charset: Option<&str>,

@@ -34,8 +34,8 @@ pub use http::HttpEmbedder;
 /// }
 /// ```
 pub trait Embedder: Send + Sync + 'static {
-    /// Returns a name for the vectors of the model, which includes everything that changes them, such as the number of dimensions. Vectors with different names
-    /// are never compared.
+    /// Returns a name for the vectors of the model. The name must include everything that changes the vectors, such as the number of dimensions.
+    /// Vectors with different names are never compared.
     fn model(&self) -> &str;
 
     /// Returns the vector of each text, in order. All vectors have the same number of dimensions.

@@ -45,8 +45,8 @@
 //! - Every file is opened below the handle of the conversation's folder (on Linux with `openat2`, so that the kernel enforces this), so no path, link
 //!   or race reaches a file outside of the folder. Reads follow links that stay inside. Writes follow no links; the error names the target of the
 //!   link.
-//! - Only regular files are opened, without blocking: pipes, sockets and devices are detected and refused. Files with more than one hard link and
-//!   files on a different file system, bind mounts included, are refused unless the host allows them with
+//! - Files are opened without blocking, and everything other than a regular file is refused: pipes, sockets and devices. Files with more than one
+//!   hard link and files on a different file system, bind mounts included, are refused unless the host allows them with
 //!   [`allow_hard_links`](crate::workspace::Workspaces::allow_hard_links) and
 //!   [`allow_other_devices`](crate::workspace::Workspaces::allow_other_devices).
 //! - A file is written under a temporary name and then renamed, so no reader sees a part of it. Calls that replace files of the same conversation
@@ -56,7 +56,7 @@
 //! - `find_files` and `search_files` apply the `.gitignore` and `.ignore` files in the folder. Ignore files above it, git's global ignore file and
 //!   `.git/info/exclude` are not read.
 //! - Text is UTF-8. A file with a NUL byte near its beginning is reported as binary; a file in a different encoding is reported with the position
-//!   of the first invalid byte. Names that are not UTF-8 appear in lists, but no tool can open them.
+//!   of the first invalid byte. `list_directory` lists names that are not UTF-8, but no tool can open them.
 //!
 //! # Cost
 //!

@@ -100,15 +100,15 @@
 //! The author of a repository's files may have written its `.git` as well. Therefore each run:
 //!
 //! - gets the repository explicitly: `GIT_DIR`, `GIT_COMMON_DIR` and `GIT_WORK_TREE` are set, so no `.git` file, `commondir` or `core.worktree` leads
-//!   elsewhere. The call is refused if `.git` is not a folder, or if it contains a link, a pipe, a file with a second hard link (unless the host
-//!   allows these), or alternates;
+//!   elsewhere. The call is refused if `.git` is not a folder, or if it contains, for example, a link, a pipe, a file with a second hard link (unless
+//!   the host allows these), `commondir` or alternates;
 //! - first checks the repository's configuration against an **allowlist**. Any other entry refuses the call. A denylist would have to contain every
 //!   setting that names a program, a file or a host, in every version of git, with filters, drivers and URLs of any name;
 //! - overrides the repository's configuration: hooks, fsmonitor, external diffs, textconv, signing, editors, pagers, ssh, proxies of the repository,
-//!   submodules, redirects and maintenance are off, system and user configuration are not read, and `GIT_ALLOW_PROTOCOL` is the host's own scheme or
-//!   empty;
-//! - may only read the folder of the conversation for `git_status`, `git_diff` and `git_log`, and may also write to it for the other tools. The runs
-//!   of `git_clone`, `git_fetch` and `git_push` that connect to the git server work only in the folder of the call, and use the URL that was cloned,
+//!   submodules, redirects and maintenance are off, system and user configuration are not read, and `GIT_ALLOW_PROTOCOL` is the host's own scheme,
+//!   `file` for the copy of fetched commits, or empty;
+//! - may write to the folder of the conversation only if it is a run of a tool other than `git_status`, `git_diff` and `git_log`. The runs of
+//!   `git_clone`, `git_fetch` and `git_push` that connect to the git server work only in the folder of the call, and use the URL that was cloned,
 //!   not the URL in the configuration.
 //!
 //! Between the check and the run, only a program that runs in the same folder at the same time can change the files. Because of the third point, such

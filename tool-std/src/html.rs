@@ -36,8 +36,8 @@ pub(crate) fn markdown(html: &str) -> String {
 #[cfg(feature = "knowledge-html")]
 const NO_TEXT: &str = "script, style, noscript, template, iframe, object, svg, math, canvas, nav, [role=navigation], img, picture, video, audio";
 
-/// Returns a whole document as Markdown, with its title as the first heading. Removes navigation, scripts and media, but not the header and the
-/// footer, which belong to the text of a document, unlike in a web page. Fails if the document is too complex or is not parsed by the deadline.
+/// Returns a whole document as Markdown, with its title as the first heading. Removes the elements of [`NO_TEXT`], but not the header and the footer:
+/// unlike in a web page, they belong to the text of a document. Fails if the document is too complex or is not parsed by the deadline.
 #[cfg(feature = "knowledge-html")]
 pub(crate) fn document(html: &str, deadline: std::time::Instant) -> Result<String, TooMuch> {
     let document = parse_until(html, deadline)?;

@@ -48,8 +48,8 @@
 //!
 //! # Defended and undefended threats
 //!
-//! [`Guard`] describes where requests may go. Every redirect is a new request that passes the guard, and a secret is sent only to the
-//! domains that the host set for it ([`Credential::for_hosts`]); a redirect to a different origin does not get it.
+//! [`Guard`] describes where requests may be sent. Every redirect is a new request that passes the guard. The tools send the secret `http_api_key`
+//! only to the domains that the host set for it ([`Credential::for_hosts`]). No secret is sent to a different origin after a redirect.
 //! No proxy is used: environment variables that name a proxy are not read. Cookies are not stored, responses are not cached, and each request has
 //! its own connection. Bodies are limited by their decompressed size and read only up to the limit.
 //!
@@ -157,7 +157,7 @@ impl Http {
         self
     }
 
-    /// Sets the hosts that may get the secret `http_api_key`.
+    /// Sets the hosts that may get the secret `http_api_key`, and its header.
     pub fn credential(mut self, credential: Credential) -> Self {
         self.settings().credential = Some(credential);
         self
@@ -189,7 +189,7 @@ impl Http {
         self
     }
 
-    /// Sets the `User-Agent` header of requests.
+    /// Sets the `User-Agent` header of requests that do not have one.
     pub fn user_agent(mut self, name: HeaderValue) -> Self {
         self.settings().user_agent = name;
         self
@@ -216,7 +216,7 @@ impl Http {
     }
 
     /// Sends a request to a service that the host itself has named. The service may be at any address that the guard does not
-    /// [block](Guard::block); its redirects may go only where [`send`](Self::send) may go.
+    /// [block](Guard::block); its redirects to a different origin must be allowed as for [`send`](Self::send).
     pub async fn send_to_own(&self, request: Request) -> Result<Response, ToolError> {
         self.trusting(request.url()).send(request).await
     }
@@ -248,7 +248,7 @@ impl Http {
 pub struct HttpRead(Http);
 
 impl HttpRead {
-    /// Returns the time limit of a call.
+    /// Returns the time limit of a request with all its redirects.
     #[cfg(feature = "web")]
     pub(crate) fn longest(&self) -> std::time::Duration {
         self.0.settings.timeout

@@ -97,8 +97,8 @@ fn decoded(data: &str) -> Result<Vec<u8>, ToolError> {
     })
 }
 
-/// Returns the content type of a file. It is detected from the first bytes; text has no magic number, so the stated type is used if it is a type of
-/// text.
+/// Returns the content type of a file. Most types are detected from the first bytes, but text has no magic number: the type of a text is the stated
+/// type if that is JSON or a type of text other than `text/html`, otherwise `text/plain`. Other bytes are `application/octet-stream`.
 fn content_type(bytes: &[u8], stated: Option<&str>) -> String {
     if let Some(kind) = infer::get(bytes) {
         return kind.mime_type().to_owned();

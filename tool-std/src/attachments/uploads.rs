@@ -29,12 +29,12 @@ pub struct Uploads {
 }
 
 impl Uploads {
-    /// Stores the files in this object store.
+    /// Creates uploads that are stored in this object store.
     pub fn new(store: Arc<dyn ObjectStore>) -> Self {
         Self { store, url: None }
     }
 
-    /// Stores the files in a folder of the host, which is created if it does not exist.
+    /// Creates uploads that are stored in a folder of the host. The folder is created if it does not exist.
     pub fn folder(path: impl AsRef<FilePath>) -> std::io::Result<Self> {
         std::fs::create_dir_all(&path)?;
         let store = LocalFileSystem::new_with_prefix(path)?;
@@ -103,7 +103,7 @@ impl Uploads {
         self.url.as_ref().map(|url| format!("{url}/{path}"))
     }
 
-    /// Returns the bytes of a file of a conversation. Fails if the key does not belong to the conversation, as if it did not exist.
+    /// Returns the bytes of a file of a conversation. A key of a different conversation causes the same error as a key that does not exist.
     pub async fn read(&self, thread: &ThreadId, key: &str) -> Result<Vec<u8>, ToolError> {
         let missing = || {
             let shown: String = key.chars().take(200).collect();

@@ -79,7 +79,7 @@ async fn connect(
         );
         let accepted = connection.auth(DEFAULT_MECHANISMS, &credentials).await;
         accepted.map_err(|error| {
-            let text = "the email server refuses the host's login, email cannot be sent now";
+            let text = "the login at the email server failed, email cannot be sent now";
             ToolError::of(ErrorKind::Unavailable, text).operator(error.to_string())
         })?;
     }

@@ -24,7 +24,7 @@ const WAIT: Duration = Duration::from_secs(20);
 
 /// Requests embeddings from a server with the API of OpenAI (`POST /embeddings`), such as OpenAI, Ollama, vLLM or a gateway.
 ///
-/// The host chooses the address, so it may be in a private network.
+/// The host chooses the address, so the address may be in a private network.
 ///
 /// ```
 /// use tool_core::SecretString;
@@ -40,9 +40,9 @@ const WAIT: Duration = Duration::from_secs(20);
 pub struct HttpEmbedder {
     http: Http,
     url: String,
-    /// The model in requests.
+    /// The name of the model in requests.
     api_model: String,
-    /// The model with its number of dimensions, if the host sets it.
+    /// The name of the vectors: the model, and the number of dimensions if the host sets it.
     model: String,
     dimensions: Option<u32>,
     key: Option<SecretString>,

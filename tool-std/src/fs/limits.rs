@@ -26,7 +26,7 @@ pub struct Limits {
 
 impl Default for Limits {
     /// Returns the default limits: 500 lines and 512 KiB of text in a result, 400 lines in a part, 16 GiB for a file to read and 10 MiB for a file to
-    /// write, 200 entries of a folder, one million files in a walk.
+    /// write or edit, 200 entries of a folder, one million files in a walk.
     fn default() -> Self {
         Self {
             lines: 500,
@@ -70,7 +70,7 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum number of bytes that are written to a file.
+    /// Sets the maximum size of a file that is written or edited, in bytes.
     #[must_use]
     pub fn written_bytes(mut self, most: usize) -> Self {
         self.written_bytes = most;
@@ -84,7 +84,7 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum number of files that `find_files` and `search_files` visit.
+    /// Sets the maximum number of files that one call of `find_files` or `search_files` examines.
     #[must_use]
     pub fn walked(mut self, most: usize) -> Self {
         self.walked = most;

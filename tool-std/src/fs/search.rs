@@ -181,8 +181,8 @@ struct Shared {
 }
 
 impl Search<'_> {
-    /// Searches until `wanted` matches are found. Threads take the files in order and search each file that they take, so when enough is found, all
-    /// earlier files have been searched: the matches that are returned do not depend on timing.
+    /// Searches until `wanted` matches are found, all files are searched or the call is cancelled. Threads take the files in order and search each
+    /// file that they take, so when enough is found, all earlier files have been searched: the matches that are returned do not depend on timing.
     fn run(&self, wanted: u64, keep: bool) -> Result<BTreeMap<usize, Hits>, ToolError> {
         let shared = Shared {
             wanted,

@@ -1,7 +1,7 @@
 //! The text of a file, and windows of it.
 //!
 //! A file is read once from beginning to end, in pieces; each piece is checked to be text and its lines are counted. A short file is kept in
-//! memory. Of a longer file, only the window is read again, so a long file costs time but not memory.
+//! memory. Of a longer file, only the parts that are needed are read again, so a long file costs time but not memory.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -40,7 +40,7 @@ pub(super) enum Unreadable {
     Io(io::Error),
     /// The file contains a NUL byte in its first [`LOOKED_AT`] bytes.
     Binary,
-    /// The file is not valid UTF-8 at this offset.
+    /// The file is not valid UTF-8 at this offset, or the offset is within a character.
     Encoding(u64),
     /// The file is longer than this many bytes.
     Long(u64),
@@ -66,7 +66,7 @@ impl Text {
         if expected > most {
             return Err(Unreadable::Long(most));
         }
-        // The buffer has one byte more than the expected size, so that the read reaches the end of the file.
+        // For a file that is kept, the buffer has one byte more than the expected size, so that the read reaches the end of the file.
         let room = usize::try_from(expected).ok().filter(|size| *size <= kept);
         let room = room.map_or(PIECE, |size| size + 1);
         let mut buffer = Vec::with_capacity(room);

@@ -26,11 +26,11 @@ const ALL_PATTERNS: usize = 10_000;
 /// The parameters of a walk.
 pub(super) struct Walk<'a> {
     pub(super) home: &'a Home<'a>,
-    /// Include names that begin with a dot; `.git` is never included.
+    /// Whether names that begin with a dot are included; `.git` is never included.
     pub(super) hidden: bool,
-    /// Include files that `.gitignore` and `.ignore` exclude.
+    /// Whether files that `.gitignore` and `.ignore` exclude are included.
     pub(super) ignored: bool,
-    /// Maximum number of files.
+    /// Maximum number of files that the walk returns.
     pub(super) most: usize,
     pub(super) cancelled: &'a (dyn Fn() -> bool + Sync),
     pub(super) rules: RuleCount,
@@ -120,7 +120,7 @@ pub(super) fn threads() -> usize {
 }
 
 impl Walk<'_> {
-    /// Returns the regular files below `start`, or `start` itself if it is a file.
+    /// Returns the regular files below `start` that are not left out, or `start` itself if it is a file.
     pub(super) fn files(&self, start: &WorkspacePath) -> Result<Files, ToolError> {
         let start = self.home.real(start)?;
         let told = |error| open::told(&start, &error);
@@ -261,7 +261,7 @@ impl Walk<'_> {
     }
 }
 
-/// The names of ignore files; the later ones take precedence.
+/// The names of ignore files; the last one takes precedence.
 const RULE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 impl Rules {

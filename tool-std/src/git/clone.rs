@@ -208,7 +208,8 @@ impl Published {
         }
     }
 
-    /// Records the clone's URL, time of use and token in the host's state, and the credential helper in the clone's configuration.
+    /// Records the clone's URL and time of use in the host's state. If there is a token, also stores the token there and adds the credential helper
+    /// to the clone's configuration.
     fn record(
         &self,
         settings: &Settings,

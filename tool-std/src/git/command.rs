@@ -16,7 +16,7 @@ pub(super) struct Command<'a> {
     pub(super) word: &'static str,
     args: Vec<OsString>,
     pub(super) repository: Option<&'a Repository>,
-    /// The working directory of the command, if it is not the repository's folder.
+    /// The folder of the call, if the job gets access to it instead of the home of `repository`.
     folder: Option<&'a PrivateFolder>,
     writes: bool,
     reads: Vec<&'a Path>,

@@ -101,8 +101,8 @@ fn line(token: &SecretString) -> io::Result<SecretString> {
     Ok(SecretString::from(format!("{token}\n")))
 }
 
-/// Returns a redactor for the token that is stored in a folder, if there is one. The token may be from an earlier caller, whose secrets this
-/// call does not know.
+/// Returns a redactor for the token that is stored in a folder; without a token, it redacts nothing. The token may be from an earlier caller, whose
+/// secrets this call does not know.
 pub(super) fn redactor(folder: &Path) -> io::Result<Redactor> {
     let token = match std::fs::read_to_string(folder.join(TOKEN)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Redactor::default()),

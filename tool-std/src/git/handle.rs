@@ -40,7 +40,7 @@ handle! {
     Writer from Writer: Effect::READ.union(Effect::WRITE)
 }
 handle! {
-    /// Access to the host's remote repositories for fetches: [`Effect::READ`], [`Effect::WRITE`] and [`Effect::EXTERNAL`].
+    /// Access to the host's remote repositories for clones and fetches: [`Effect::READ`], [`Effect::WRITE`] and [`Effect::EXTERNAL`].
     Fetcher from Writer: Effect::READ.union(Effect::WRITE).union(Effect::EXTERNAL)
 }
 handle! {

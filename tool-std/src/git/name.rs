@@ -46,7 +46,8 @@ pub(super) fn branch<'a>(pointer: &str, text: &'a str) -> Result<&'a str, ToolEr
     Err(invalid(pointer, expected, text))
 }
 
-/// Returns whether a text satisfies the rules of `git check-ref-format --branch`, with fewer characters allowed.
+/// Returns whether a text is accepted as the name of a branch. The rules are stricter than those of `git check-ref-format --branch`: for example, at
+/// most 200 characters, from a smaller set.
 pub(super) fn is_branch(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
     let part = |part: &str| {

@@ -210,7 +210,7 @@ fn refs(tips: &str, branch: Option<(&str, &str)>) -> Result<String, ToolError> {
     Ok(refs)
 }
 
-/// Returns the commits at which the history of a shallow clone ends. The call is refused if the file contains any other line.
+/// Returns the commits at which the history of a shallow clone ends. Fails if a line of the file is not a hash.
 fn shallow(file: &[u8]) -> Result<String, ToolError> {
     let file = std::str::from_utf8(file).unwrap_or("?");
     let mut lines = String::new();

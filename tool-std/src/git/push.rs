@@ -100,7 +100,7 @@ pub async fn git_push(
     })
 }
 
-/// Pushes a commit as a branch, from a private repository with the commits of all branches.
+/// Pushes a commit as a branch, from a private repository that [`private::copied`] creates.
 pub(super) async fn push(
     session: &Session,
     repository: &Repository,

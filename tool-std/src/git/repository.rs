@@ -22,7 +22,7 @@ const SHALLOW: u64 = 1 << 20;
 /// A repository whose `.git` contains nothing that leads out of the repository.
 #[derive(Debug)]
 pub(super) struct Repository {
-    /// The folder that a job may read: the folder of the conversation, or the folder of a call.
+    /// The folder to which jobs for the repository get access: the folder of the conversation, or the folder of a call.
     pub(super) home: PathBuf,
     /// The absolute path of the repository's folder.
     pub(super) top: PathBuf,
@@ -94,8 +94,8 @@ fn kept(
     Ok(kept)
 }
 
-/// Refuses everything that would make git read or write elsewhere: links, pipes, files that name other folders, and, unless the host allows them,
-/// hard-linked files. Also refuses more than [`MOST`] files and folders.
+/// Refuses everything that would make git read or write elsewhere: links, pipes, sockets, devices, files that name other folders, and, unless the
+/// host allows them, hard-linked files. Also refuses more than [`MOST`] files and folders.
 fn look_through(dot_git: &Dir, hard_links: bool) -> Result<(), ToolError> {
     let mut folders = vec![(String::new(), dot_git.try_clone()?)];
     let mut seen = 0;

@@ -165,7 +165,8 @@ impl Session {
         Ok((output.code == 0 && !line.is_empty()).then_some(line))
     }
 
-    /// Runs a git command until it exits. Fails if it is killed, exceeds the deadline of the call, or writes more than the limit.
+    /// Runs a git command until it exits. Fails if it cannot be started, is killed, exceeds the deadline of the call, or writes more than the limit,
+    /// unless the command [keeps only the beginning](Command::first_output).
     pub(super) async fn run(&self, mut command: Command<'_>) -> Result<Output, ToolError> {
         let settings = self.settings();
         let late = || timed_out(command.word, settings);
@@ -229,7 +230,7 @@ impl Session {
     }
 }
 
-/// Returns the value of `credential.helper` for a repository.
+/// Returns the value of `credential.helper` for a repository; `None` if no token is stored for it.
 pub(super) fn helper(repository: &Repository) -> Result<Option<String>, ToolError> {
     let folder = repository
         .kept

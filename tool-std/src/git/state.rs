@@ -55,7 +55,7 @@ impl State {
         self.path.join(name)
     }
 
-    /// Writes a token and its helper into a new folder; neither file may exist yet.
+    /// Writes a token and its helper into the folder with this name, and creates the folder if it does not exist. Neither file may exist yet.
     pub(super) fn install(
         &self,
         name: &str,

@@ -126,7 +126,7 @@ pub(super) fn command<'a>(
         .on(repository)
 }
 
-/// Parses lines that end with NUL. A renamed file has an additional line for its old path.
+/// Parses lines that end with NUL. A renamed or copied file has an additional line for its old path.
 fn parse(text: &str) -> Status {
     let mut status = Status {
         branch: None,

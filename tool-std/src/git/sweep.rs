@@ -43,8 +43,8 @@ impl Swept {
     }
 }
 
-/// Removes old repositories with their tokens, and tokens whose repository no longer exists. Errors do not fail the clone; the next sweep tries the
-/// same removals again.
+/// Removes old repositories with their tokens, tokens whose repository no longer exists, and old folders of calls. Errors do not fail the clone; the
+/// next sweep tries the same removals again.
 pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
     let mut swept = Swept::default();
     let Ok(state) = State::open(workspace) else {
@@ -78,7 +78,7 @@ pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
     swept
 }
 
-/// Removes repositories that are too old, and returns the names of the states of the remaining repositories.
+/// Removes the repositories for which [`is_left_alone`] is true, and returns the names of the states of the remaining repositories.
 fn old_repositories(
     workspace: &Workspace,
     state: &State,

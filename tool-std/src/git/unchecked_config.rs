@@ -82,7 +82,7 @@ impl Site {
         self.root.path().join("ran")
     }
 
-    /// Runs the git commands of the tools, without the check of the configuration.
+    /// Runs git commands of the tools, without the check of the configuration.
     async fn everything(&self) {
         let (session, repository) = (&self.session, &self.repository);
         let settings = session.settings();

@@ -190,7 +190,8 @@ pub(super) async fn pages<P: DeserializeOwned, T>(
     Ok(Pages { entries, more })
 }
 
-/// Returns the URL of the next page. It must have the origin of this page, because the token is sent to it.
+/// Returns the URL of the next page, if there is one. Fails if the URL is invalid or has a different origin than this page, because the request for
+/// the next page contains the token.
 fn next_page(reply: &Reply) -> Result<Option<Url>, ToolError> {
     let Some(links) = reply.response.header("link") else {
         return Ok(None);

@@ -114,8 +114,7 @@ impl Item {
         }
     }
 
-    /// Returns the summary. `repo` is the repository of the call; each result of a search names its own
-    /// repository.
+    /// Returns the summary. `repo` is the repository of the call; if it is `None`, as in a search, the repository that GitHub names is used.
     pub(super) fn summary(&self, repo: Option<&str>) -> IssueSummary {
         let logins = self.assignees.iter().flatten();
         IssueSummary {

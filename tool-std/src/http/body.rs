@@ -1,4 +1,4 @@
-//! Response bodies: read up to a limit, decompressed, and decoded if they are text.
+//! Response bodies: reading up to a limit, decompression, and detection of text.
 
 use std::io::{self, Write};
 
@@ -28,7 +28,7 @@ pub(super) struct Body {
 pub(super) enum BodyError {
     /// The connection failed before the end of the body.
     Broken(hyper::Error),
-    /// The encoding of the body is not one of [`ENCODINGS`].
+    /// The encoding of the body is not one of [`ENCODINGS`], or the response has more than one header `Content-Encoding`.
     Encoding(String),
     /// The body does not match its encoding.
     Packed(io::Error),

@@ -76,7 +76,7 @@ impl Tls {
 pub(super) enum ExchangeError {
     /// No address accepted a connection.
     Connect(io::Error),
-    /// TLS failed: the certificate or the negotiation.
+    /// TLS failed, for example because of the certificate, the negotiation or a host that is not a valid name for a certificate.
     Tls(io::Error),
     /// The system has no usable root certificates, or a certificate that the host has added is invalid.
     Roots(rustls::Error),

@@ -21,7 +21,7 @@ pub enum AuthStyle {
 
 /// The hosts that may get the secret `http_api_key`. Without a `Credential`, no host gets it.
 ///
-/// The secret itself is among the secrets of each call's [`ToolContext`]. No argument can contain it, and it is redacted from results.
+/// The secret itself is among the secrets of each call's [`ToolContext`]. It is not an argument of the tools, and it is redacted from results.
 ///
 /// ```
 /// use tool_std::http::{Credential, Http};
@@ -39,7 +39,7 @@ pub struct Credential {
 }
 
 impl Credential {
-    /// Allows these domains and their subdomains to get the secret over HTTPS.
+    /// Creates a credential that allows these domains and their subdomains to get the secret over HTTPS.
     ///
     /// # Errors
     ///
@@ -66,8 +66,8 @@ impl Credential {
         self
     }
 
-    /// Returns the header to send for a style, or `None` for a style that sends no secret. The error is the reason why the secret is not sent to this
-    /// URL.
+    /// Returns the header to send for a style, or `None` if there is no style or the style sends no secret. Fails if this URL may not get the secret,
+    /// or if the secret is missing or not valid in a header.
     pub(super) fn injected(
         this: Option<&Self>,
         style: Option<AuthStyle>,

@@ -33,6 +33,9 @@ impl<F: Fn(IpAddr) -> Option<&'static str> + Send + Sync + 'static> AddressPolic
 /// operator's list, if there is one. An address in the URL is checked directly. A name is resolved once, **every** address of it is checked, and the
 /// connection uses one of these addresses, so that no second lookup can return a different address. A name that cannot be resolved is refused.
 ///
+/// For a service that the host itself has named ([`Http::send_to_own`](super::Http::send_to_own)), only the scheme, the user and the list of blocked
+/// names are checked.
+///
 /// ```
 /// use tool_std::http::Guard;
 ///
@@ -54,7 +57,7 @@ pub struct Guard {
     allowed: Option<Domains>,
     /// Names that the operator has blocked.
     blocked: Domains,
-    /// Special names, such as `localhost`, which are blocked by default.
+    /// Special names, such as `localhost`, which are blocked except for the trusted origin.
     special: Domains,
     /// The origin of a service that the operator has named.
     trusted: Option<Origin>,
@@ -118,7 +121,7 @@ impl Guard {
     }
 
     /// Blocks these domains and their subdomains; this overrides everything else, the operator's own services included. Special names (`localhost`,
-    /// `internal`, …) are blocked by default, except for the operator's own services.
+    /// `internal`, …) are blocked as well, except for the operator's own services.
     ///
     /// ```
     /// use tool_std::http::Guard;
@@ -274,7 +277,7 @@ fn reason(error: url::ParseError) -> &'static str {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The text is not a valid URL.
+    /// The text is not a valid URL, or contains white space, a control character or a backslash.
     Malformed(&'static str),
     /// The scheme is not `http` or `https`.
     Scheme(String),
@@ -282,11 +285,11 @@ pub enum Refusal {
     User,
     /// The port is not allowed.
     Port(u16),
-    /// The name is blocked or does not belong to a public host.
+    /// The host is blocked, or its name is not the name of a public host.
     Blocked(String),
     /// The host is not on the list of allowed hosts.
     NotAllowed(String),
-    /// An address is not public: the address in the URL, or one of the addresses that its name resolves to.
+    /// The address policy refused an address: the address in the URL, or one of the addresses that its name resolves to.
     Address {
         /// The host in the URL.
         host: String,
@@ -304,7 +307,7 @@ pub enum Refusal {
     },
 }
 
-/// The text is written for a model, so it does not name the addresses of a host.
+/// The text is written for a model, so it does not contain the addresses that a name resolves to.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -18,8 +18,8 @@ pub struct Field {
     pub value: String,
 }
 
-/// Headers that are never sent for a model: headers of the connection (RFC 9110, 7.6.1), headers that state the user or the origin of a request,
-/// headers that override the method, and headers that the metadata services of clouds require.
+/// Headers that are never sent for a model, for example headers of the connection (RFC 9110, 7.6.1), headers that state the user or the origin of a
+/// request, headers that override the method or the path, and headers that the metadata services of clouds require.
 const NEVER: [&str; 27] = [
     "host",
     "connection",
@@ -53,7 +53,7 @@ const NEVER: [&str; 27] = [
 /// Prefixes of headers that are never sent for a model.
 const NEVER_BEGIN: [&str; 3] = ["x-forwarded-", "x-aws-ec2-metadata-", "x-google-metadata-"];
 
-/// Headers that are kept for a different origin: they describe the body and the accepted response, and do not identify the user.
+/// Headers that are kept for a different origin: they describe the body, the accepted response or the client, and do not identify the user.
 const HARMLESS: [HeaderName; 5] = [
     header::ACCEPT,
     header::ACCEPT_LANGUAGE,
@@ -85,7 +85,8 @@ const TOLD: [&str; 16] = [
 /// Maximum number of headers in a result.
 const MOST_TOLD: usize = 50;
 
-/// Returns the headers to send for a model, and the names of the headers that are left out. `injected` is the header that carries the secret.
+/// Returns the headers to send for a model, and the names of the headers that are left out. `injected` is the header with the secret; if there is
+/// one, other headers with credentials are left out as well. Fails if a header is invalid.
 pub(super) fn wanted(
     fields: &[Field],
     injected: Option<&HeaderName>,

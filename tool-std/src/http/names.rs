@@ -3,11 +3,12 @@
 use std::fmt;
 use std::net::Ipv6Addr;
 
-/// Names for the machine itself, for non-public networks and for the metadata services of clouds, each with its subdomains.
+/// Names that are not names of public hosts, each with its subdomains: for example, names of the machine itself, of non-public networks and of the
+/// metadata services of clouds.
 ///
 /// Sources: the special-use names of <https://www.iana.org/assignments/special-use-domain-names>; ICANN's reservation of `internal`, under which
 /// Google, AWS and Azure have their metadata services; and RFC 6762, appendix G, for names that home and company networks use without a reservation.
-/// The last names belong to the metadata services of Google, Tencent and Equinix.
+/// The last four names belong to the metadata services of Google, Tencent and Equinix.
 pub(super) const BLOCKED: [&str; 20] = [
     "localhost",
     "localdomain",

@@ -50,7 +50,7 @@ pub(super) struct Operation {
     pub(super) path: Vec<Part>,
     pub(super) parameters: BTreeMap<String, Parameter>,
     pub(super) body: Option<Body>,
-    /// Names of optional parameters that cannot be sent, with the reasons.
+    /// Names of optional parameters that cannot be sent, and [`BODY`] for such a body, with the reasons.
     pub(super) unsupported: BTreeMap<String, String>,
     pub(super) auth: Option<Auth>,
 }
@@ -439,7 +439,7 @@ fn body<'d>(
     };
     let kind = content.and_then(|content| content.keys().find(is_json));
     let Some((content, kind)) = content.zip(kind) else {
-        let text = "the body is not `application/json`, which is the only supported type";
+        let text = "the body is not JSON, only `application/json` and types that end with `+json` are supported";
         if required {
             return Err(reader.fault(&format!("{pointer}/content"), text));
         }

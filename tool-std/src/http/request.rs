@@ -171,7 +171,7 @@ impl fmt::Debug for Request {
     }
 }
 
-/// The response to a request, after all redirects.
+/// The response to a request: the last one, after the redirects that were followed.
 #[derive(Debug)]
 pub struct Response {
     pub(super) status: u16,
@@ -189,7 +189,7 @@ impl Response {
         self.status
     }
 
-    /// Returns the URL of the response, after all redirects.
+    /// Returns the URL of the response, after the redirects that were followed.
     pub fn url(&self) -> &str {
         self.url.as_str()
     }

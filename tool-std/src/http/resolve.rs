@@ -6,7 +6,8 @@ use std::net::IpAddr;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-/// Resolves host names. The guard calls it once for each hop, and the client connects to one of the returned addresses.
+/// Resolves host names. The guard calls the resolver once for each hop whose host is a name, and the client connects to one of the returned
+/// addresses.
 ///
 /// ```
 /// use std::io;

@@ -31,7 +31,8 @@ const MOST_ERROR: usize = 1_000;
 /// its document cannot be used, or if its input schema does not match the operation. The pointer of a fault continues from the file into its JSON:
 /// `/files/api.json/paths/~1items/get/parameters/0/in`.
 ///
-/// Not supported are cookies, objects in parameters, styles other than the default, bodies other than JSON, and references to other documents.
+/// Not supported are, for example, cookies, objects in parameters, styles other than the default, bodies other than JSON, and references to other
+/// documents.
 ///
 /// # Result
 ///
@@ -42,7 +43,7 @@ const MOST_ERROR: usize = 1_000;
 /// # Servers and secrets
 ///
 /// Requests are sent to the first server of the operation, else of its path, else of the document. Every request passes the guard of the [`Http`]: by
-/// default, servers at private addresses are refused. An operation with a security scheme (`http` with `bearer`, or `apiKey` in a header) needs a
+/// default, servers at private addresses are refused. An operation with a security scheme (`http` with `bearer`, or `apiKey` in a header) uses a
 /// secret, whose key contains the host of the server: `api.example.com/NAME`, where `NAME` is the name of the scheme. Authors of tools therefore
 /// cannot send a secret to a different server than the one for which an operator has stored it. Secrets are sent over HTTPS only, unless the host
 /// [allows](Self::secrets_over_plain_http) otherwise.

@@ -70,8 +70,8 @@ const GLOBAL_UNICAST: ([u16; 8], u8) = ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 /// Returns the special range that an address is in; `None` for an address of the public internet.
 ///
 /// The ranges are from IANA's special-purpose registries, and also include multicast and the address at which Azure serves its machines. In IPv6,
-/// only `2000::/3` is public. So IPv6 addresses that embed an IPv4 address (mapped, compatible, NAT64) are special regardless of that address. 6to4
-/// and Teredo addresses are special too, although they are inside of `2000::/3`.
+/// only `2000::/3` is public. So IPv6 addresses that embed an IPv4 address (mapped, compatible, NAT64 under `64:ff9b::/32`) are special regardless of
+/// that address. 6to4 and Teredo addresses are special too, although they are inside of `2000::/3`.
 ///
 /// ```
 /// use tool_std::http::special_range;

@@ -1,15 +1,15 @@
-//! JSON pointers and `$ref` references of a JSON document.
+//! Parsing of a JSON document, and its JSON pointers and `$ref` references.
 
 use serde_json::{Map, Value};
 use tool_core::stored::ToolFault;
 
-/// Maximum number of bytes of a document. It is parsed for every call.
+/// Maximum number of bytes of a document. The document is parsed for every call.
 pub(crate) const MOST_DOCUMENT: usize = 1 << 20;
 
-/// Maximum length of a chain of references.
+/// Maximum length of a chain of references, including the value at its end.
 const MOST_HOPS: usize = 16;
 
-/// A document, and the pointer of its file in the request that saves it.
+/// A JSON document, and its pointer in the request that saves it.
 pub(in crate::http) struct Reader<'d> {
     pub(super) root: &'d Value,
     prefix: &'d str,

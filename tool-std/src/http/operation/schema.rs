@@ -11,7 +11,7 @@ use super::{BODY, Operation};
 /// Maximum number of schemas that are read for the types of one schema. References can repeat a schema in every alternative of every level.
 const MOST_SCHEMAS: u32 = 1_000;
 
-/// The JSON types that a schema admits; `None` if the schema does not restrict them.
+/// The JSON types that a schema admits; `None` if the schema does not restrict them, or only with keywords that are not read, such as `allOf`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::http) struct Types(Option<BTreeSet<String>>);
 
@@ -80,7 +80,7 @@ impl Types {
             };
             types = values.map(|values| values.into_iter().map(type_of).collect());
         }
-        // OpenAPI 3.0 writes null as a keyword.
+        // OpenAPI 3.0 has the keyword `nullable` instead of the type `null`.
         if schema.get("nullable") == Some(&Value::Bool(true))
             && let Some(types) = &mut types
         {
@@ -130,7 +130,7 @@ fn type_of(value: &Value) -> String {
 }
 
 /// Returns the reasons why arguments that satisfy the schema could not be sent: arguments that the operation does not have, required parameters that
-/// may be missing, and types that the operation does not admit. The server checks the rest.
+/// may be missing, and types that the operation does not admit. Also returns a fault if the schema cannot be read. The server checks the rest.
 pub(in crate::http) fn judge_input(operation: &Operation, schema: &str) -> Vec<ToolFault> {
     const PLACE: &str = "/input_schema";
     let fault = |pointer: String, text: String| ToolFault { pointer, text };
