@@ -1,4 +1,4 @@
-//! The checks and limits of every request, which the admin API and the chat share.
+//! The checks and limits of each request to the admin API or the chat.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::auth::{Authenticator, Caller, StaticTokens, random_token, token_hash}
 use crate::openapi::WORKSPACE;
 use crate::problem::{Kind, Problem};
 
-/// The callers and hosts from which a server accepts requests, and the limits of a request.
+/// The authenticators and the allowed hosts and origins of a server, and the limits of a request.
 pub(crate) struct Entry {
     pub(crate) authenticators: Vec<Arc<dyn Authenticator>>,
     pub(crate) guard: HostGuard,
@@ -25,7 +25,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Creates an entry that accepts only requests to loopback names, with bodies of at most `max_body` bytes.
+    /// Creates an entry that allows only loopback names and loopback origins, and bodies of at most `max_body` bytes.
     pub(crate) fn new(max_body: usize) -> Self {
         Self {
             authenticators: Vec::new(),
@@ -84,7 +84,7 @@ impl Entry {
         }
     }
 
-    /// Authenticates the caller of a request with the first authenticator that knows the token.
+    /// Authenticates the caller of a request with the first authenticator that knows the token. Fails if an authenticator before it is unavailable.
     async fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
         let unauthorized = |detail: &str| Problem::new(Kind::Unauthorized, detail);
         let mut values = headers.get_all(AUTHORIZATION).iter();

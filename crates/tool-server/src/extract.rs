@@ -114,8 +114,8 @@ pub(crate) async fn read_json(request: Request, entry: &Entry) -> Result<Bytes, 
     })
 }
 
-/// Returns whether a body could not be read because it is longer than the limit. Otherwise the connection was lost, or the framing of the body is
-/// invalid.
+/// Returns whether a body could not be read because it is longer than the limit. Otherwise, for example, the connection was lost, or the framing of
+/// the body is invalid.
 fn is_too_long(error: &axum::Error) -> bool {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = source {
@@ -166,7 +166,7 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
     pointer
 }
 
-/// A text of a body that may be secret. The error for a value of a different type does not contain the value, as serde's error would.
+/// A text of a body that may be secret. Unlike serde's error, the error for a value of a different type does not contain the value.
 pub(crate) struct SecretText(pub(crate) SecretString);
 
 impl<'de> Deserialize<'de> for SecretText {
@@ -295,7 +295,7 @@ impl FromRequestParts<Shared> for Idempotency {
     }
 }
 
-/// Extractor for requests that cannot be repeated safely. It rejects the header `Idempotency-Key`, instead of ignoring it.
+/// Extractor for operations that store no response under an idempotency key. It rejects the header `Idempotency-Key` instead of ignoring it.
 pub(crate) struct NotRepeatable;
 
 impl FromRequestParts<Shared> for NotRepeatable {

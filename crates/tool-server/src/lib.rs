@@ -1,9 +1,9 @@
 //! The admin API of a tool host over HTTP, as axum routes that a host mounts or serves.
 //!
-//! Its callers read the catalogue and the audit, answer approvals, cancel runs and plans, settle effects with an unknown outcome, set kill switches,
-//! create, disable and delete [stored tools](tool_core::stored), correct memories, delete memories, documents, scheduled tasks and rooms,
-//! and read and replace the policy. The API uses the stores of the host, so the server and the tools may run in different processes; only the
-//! policy belongs to the process of the server.
+//! For example, callers read the catalogue and the audit, answer approvals, cancel runs and plans, settle effects with an unknown outcome, set kill
+//! switches, create, disable and delete [stored tools](tool_core::stored), correct memories, delete memories, documents, scheduled tasks and rooms,
+//! and read and replace the policy. The API uses the stores of the host, so the server and the tools may run in different processes. A
+//! replaced policy applies only in the process of the server.
 //!
 //! ```no_run
 //! use tool_core::store::MemoryStore;
@@ -34,8 +34,9 @@
 //! - Errors are problem details (RFC 9457); `errors` contains JSON pointers to wrong values of the body.
 //! - A change of a row is stored in one transaction with an audit row, which names the caller. The audit row of a policy change, a purge or a
 //!   rotation of keys is stored before the change.
-//! - Operations with the header parameter `Idempotency-Key` return the first response to a repetition within 24 hours, and change nothing. Refused
-//!   requests are not remembered. Purges, rotations of keys and answers to requests for variables refuse the header.
+//! - Operations with the header parameter `Idempotency-Key` store their response for 24 hours. A repetition of the request with the same key returns
+//!   this response, and changes nothing. Responses to refused requests are not stored. Purges, rotations of keys
+//!   and answers to requests for variables refuse the header.
 //! - Operations with the header parameter `If-Match` accept the `ETag` of the resource, and fail with the status 412 if the resource has changed.
 //!   `PUT /v1/policy` requires the header.
 

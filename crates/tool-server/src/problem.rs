@@ -70,7 +70,7 @@ impl Kind {
             Self::PreconditionFailed => (
                 Status::PRECONDITION_FAILED,
                 "precondition-failed",
-                "The resource has changed",
+                "The resource has changed or does not exist",
             ),
             Self::TooLarge => (
                 Status::PAYLOAD_TOO_LARGE,
@@ -85,7 +85,7 @@ impl Kind {
             Self::InvalidInput => (
                 Status::UNPROCESSABLE_ENTITY,
                 "invalid-input",
-                "The body does not fit the schema",
+                "The body is invalid",
             ),
             Self::PreconditionRequired => (
                 Status::PRECONDITION_REQUIRED,
@@ -193,7 +193,7 @@ impl Problem {
             StoreError::Forbidden(why) => Self::new(Kind::Forbidden, why.clone()),
             StoreError::Stale(why) => Self::new(Kind::PreconditionFailed, why.clone()),
             StoreError::Corrupt(_) => {
-                tracing::error!(%error, "the admin API cannot read a stored row");
+                tracing::error!(%error, "the server cannot read a stored row");
                 Self::new(
                     Kind::Internal,
                     "a stored row cannot be read; the server's log contains the reason",
@@ -201,7 +201,7 @@ impl Problem {
             }
             // `Unavailable`, and variants that later versions of the non-exhaustive enum add.
             _ => {
-                tracing::error!(%error, "the admin API cannot use the store");
+                tracing::error!(%error, "the server cannot use the store");
                 Self::new(
                     Kind::Unavailable,
                     "the store cannot be used now, try again later; the server's log contains the reason",
@@ -212,7 +212,7 @@ impl Problem {
 }
 
 impl Problem {
-    /// Creates the problem for a function or a tool that was not saved. `what` names the resource.
+    /// Creates the problem for a change of stored tools or functions that was refused or failed. `what` names the resource.
     pub(crate) fn of_save(error: SaveError, what: &str) -> Self {
         match error {
             SaveError::Store(error) => Self::of_store(&error, what),

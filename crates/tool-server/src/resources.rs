@@ -1,4 +1,4 @@
-//! The resources of the API, one file each. A new resource requires a file, a `mod` here, a line in [`all`], and a tag in `openapi.rs`.
+//! The routes of the API, one file for each resource. A new resource requires a file, a `mod` here, a line in [`all`], and a tag in `openapi.rs`.
 
 use axum::extract::Request;
 use axum::middleware::{self, Next};

@@ -89,8 +89,8 @@ impl Posted {
         self.message.is_none() && !self.again
     }
 
-    /// Stores the answers to approval requests, and returns them with their calls. An answer that is stored already is not stored again, so that a
-    /// client may repeat its request.
+    /// Stores the answers to pending approval requests, and returns all answers with their calls. For a request that is not pending, for example
+    /// because its answer is stored already, nothing is stored, so that a client may repeat its request.
     pub(super) async fn submit(
         &self,
         driver: &Driver,

@@ -16,8 +16,9 @@ use super::request::Posted;
 use super::{Inner, Room, Shared, of_turn, stored};
 use crate::problem::{Kind, Problem};
 
-/// Begins a run that a separate task drives. Fails if a different run of the conversation is active, if the request has a new message although calls
-/// wait for answers, if it has none although the last message is answered, or if an answer to an approval request is refused.
+/// Begins a run that a separate task drives. Fails, for example, if a different run of the conversation is active, if the request has a new message
+/// although calls wait for approvals or for results of the client, if it has no new message although the last message is answered, or if an answer to
+/// an approval request is refused.
 pub(super) async fn start(chat: Shared, room: Room, posted: Posted) -> Result<Arc<Reply>, Problem> {
     let mut run = chat.driver.begin(&room.cx).await?;
     match begin(&chat, &room, &posted, &mut run).await {
@@ -56,7 +57,7 @@ async fn begin(
         let user = run.say(message.clone()).await?;
         let mut start = writer.start(Some(&stored::message_id(user)));
         if !open.is_empty() {
-            // A process died during these calls. They continue in this message, so the client needs their arguments.
+            // These calls have no result yet, for example because a process died. They continue in this message, so the client needs their arguments.
             start.extend(shown(writer, open));
         }
         let reply = Reply::new(view, &start, &[]);

@@ -122,8 +122,8 @@ impl<D> ChatServerBuilder<D> {
 }
 
 impl ChatServerBuilder<ModelDriver> {
-    /// Sets the tools of a run; none by default. The function is called before each step. The toolset's
-    /// [gate](tool_core::Gate) creates the approval requests.
+    /// Sets the tools of a run; none by default. The function is called for each request that begins or follows a run, and before each step. The
+    /// toolset's [gate](tool_core::Gate) creates the approval requests.
     pub fn tools(
         mut self,
         tools: impl Fn(&ToolContext) -> Toolset + Send + Sync + 'static,

@@ -192,7 +192,7 @@ async fn poll(
             finish(&reply, cause, &chat.driver, &cx, &tools).await;
             return;
         }
-        // Another process may take over a run whose lease has expired. If none does, the driver is dead.
+        // Another process may take over a run whose lease has expired. If none does in time, the stream fails.
         let is_held = row
             .as_ref()
             .is_some_and(|row| row.is_held(Timestamp::now()));

@@ -173,7 +173,7 @@ struct Filter {
     assignee: Option<String>,
     /// Only requests of this conversation.
     conversation: Option<String>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.
@@ -303,7 +303,7 @@ fn edited(admin: &Inner, row: &ApprovalRow, arguments: &str) -> Result<String, P
     edited.map_err(|error| Problem::input("/arguments", error.to_string()))
 }
 
-/// The person who is assigned to answer.
+/// The new assignee of a request.
 #[derive(Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewAssignee {

@@ -32,9 +32,9 @@ pub(super) fn routes(all: Routes) -> Routes {
 /// The record of a call, or of a change by an operator.
 #[derive(Serialize, ToSchema)]
 struct AuditRecord {
-    /// The key of the call's identity.
+    /// The key of the identity of the call or of the change.
     id: String,
-    /// When the call arrived.
+    /// When the call began, or when the operator made the change.
     #[schema(format = DateTime)]
     at: String,
     /// The tool's name, as the model wrote it; empty if an operator changed something that has no tool.
@@ -123,27 +123,27 @@ impl From<AuditRow> for AuditRecord {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct Filter {
-    /// Only calls of this tool.
+    /// Only calls and changes of this tool.
     tool: Option<String>,
     /// Only calls for this user, and changes by this operator.
     principal: Option<String>,
-    /// Only calls of this conversation.
+    /// Only calls and changes of this conversation.
     conversation: Option<String>,
-    /// Only calls to which the model gave this id.
+    /// Only calls to which the model gave this id, and changes of these calls, such as an answer to an approval request.
     call: Option<String>,
-    /// Only calls with this outcome: `ok`, or the kind of an error.
+    /// Only rows with this outcome: `ok`, or the kind of an error.
     outcome: Option<String>,
     /// If true, only calls that have failed.
     failed: Option<bool>,
     /// Only calls with this decision of the policy.
     decision: Option<String>,
-    /// Only calls that arrived at this time or later.
+    /// Only calls that began, and changes that were made, at this time or later.
     #[param(format = DateTime)]
     since: Option<String>,
-    /// Only calls that arrived before this time.
+    /// Only calls that began, and changes that were made, before this time.
     #[param(format = DateTime)]
     until: Option<String>,
-    /// The number of items on the page; not for the export, which has no pages.
+    /// The maximum number of items on the page; not for the export, which has no pages.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page; not for the export.

@@ -73,7 +73,7 @@ impl From<CatalogueEntry> for CatalogueTool {
 struct Filter {
     /// Only tools of this category.
     category: Option<String>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.

@@ -58,14 +58,14 @@ struct DocumentRecord {
     status: &'static str,
     /// Why the content could not be indexed, such as `PDF_ENCRYPTED`.
     fault: Option<String>,
-    /// The number of chunks in the index.
+    /// The number of chunks of the document in the index.
     chunks: u32,
     /// When a worker may index the document, or when the lease of its worker ends; null if there is nothing to index.
     #[schema(format = DateTime)]
     ready_at: Option<String>,
     /// The worker that has claimed the document last.
     worker: Option<String>,
-    /// The number of workers that were lost since the content was written.
+    /// The number of leases of workers that have expired since the content was written; 0 when the content is indexed.
     recoveries: u32,
     /// The model that last computed the embeddings of all chunks; null if no model has done so.
     embedding_model: Option<String>,
@@ -118,7 +118,7 @@ struct Filter {
     /// Only documents whose index has this state.
     #[param(schema_with = statuses, required = false)]
     status: Option<DocumentStatus>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.

@@ -119,7 +119,7 @@ struct Filter {
     principal: Option<String>,
     /// Only effects of this conversation.
     conversation: Option<String>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.

@@ -134,7 +134,8 @@ impl Rest {
 /// The name of an event is a resource: `approvals`, `audit`, `enablement`, `functions`, `runs`, `stored-tools` or `switches`. Its data names the row, and the
 /// client reads the row from the resource. A change of the policy is an event of its audit row. A client that connects again with the id of its last event
 /// misses no event and gets none twice. Without an id, the stream begins with the event `ready`. With an id that the server does not know, it begins with
-/// the event `reset`: read all lists again. An id is unknown after a restore of the store, and after seven days. A stream ends after ten minutes; connect again.
+/// the event `reset`: read all lists again. An id is unknown, for example, if the store was restored to an earlier state, or if a purge has removed
+/// the event, which is possible after seven days. A stream ends after ten minutes; connect again.
 #[utoipa::path(get, path = "/v1/events", tag = "events",
     params(Start, ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that the client has read")),
     responses((status = 200, description = "Events, until the stream ends", content_type = "text/event-stream", body = String)))]

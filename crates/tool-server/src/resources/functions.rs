@@ -260,7 +260,7 @@ fn version(edited: &ToolEdited) -> String {
 struct Filter {
     /// Only functions whose name contains this text.
     part: Option<String>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.
@@ -292,7 +292,7 @@ async fn list_functions(
     Ok(answer(json(&page)))
 }
 
-/// Creates a function. Tools can run it as soon as it has a published version.
+/// Creates a function. A tool runs the version that the tool pins, or else the published version.
 #[utoipa::path(post, path = "/v1/functions", tag = "functions", request_body = NewToolFunction,
     params(("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     responses((status = 200, description = "The function", body = ToolFunction)))]
@@ -391,7 +391,7 @@ async fn list_versions(State(admin): State<Shared>, caller: Caller, Id(id): Id<S
     Ok(answer(json(&Versions { items })))
 }
 
-/// Validates a version of a function by the rules of the model providers, and creates it. It does not become the default until it is published.
+/// Validates a version of a function, for example by the rules of the model providers, and creates it. It is not the default until it is published.
 #[utoipa::path(post, path = "/v1/functions/{function}/versions", tag = "functions",
     params(("function" = String, Path, description = "The id of the function"), ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     request_body = NewToolFunctionVersion,
@@ -448,7 +448,7 @@ async fn delete_version(State(admin): State<Shared>, caller: Caller, Id(id): Id<
 /// Makes a version the default of its function. Tools that pin no version run it from their next call on.
 #[utoipa::path(post, path = "/v1/function-versions/{version}/publish", tag = "functions",
     params(("version" = String, Path, description = "The id of the version"), ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
-    responses((status = 200, description = "The function", body = ToolFunction), (status = 422, description = "The examples of a tool do not fit the version", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The function", body = ToolFunction), (status = 422, description = "The examples of a tool do not match the version", body = Problem, content_type = "application/problem+json")))]
 async fn publish_version(
     State(admin): State<Shared>,
     key: Idempotency,

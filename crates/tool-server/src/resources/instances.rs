@@ -65,7 +65,7 @@ fn name(instance: &InstanceId) -> String {
     }
 }
 
-/// An instance: a part of a workspace that has its own tools.
+/// An instance: a part of a workspace that has its own tools and skills.
 #[derive(Serialize, ToSchema)]
 struct Instance {
     /// The name of the instance; `@workspace` for the only instance of a workspace.
@@ -155,8 +155,8 @@ struct InstanceTool {
     name: String,
     /// Whether the tool is enabled for the instance.
     enabled: bool,
-    /// The highest source that enables the tool: `global`, `skill` or `manual`; null if the tool is not enabled, and for harness tools, which need no
-    /// source.
+    /// The highest source that enables the tool: `global`, `skill` or `manual`. Null if the tool is not enabled, or if it is enabled only because it
+    /// is a harness tool.
     source: Option<&'static str>,
     /// Whether a person has enabled the tool. If so, it stays enabled when a higher source ends.
     manual: bool,
@@ -188,7 +188,7 @@ impl InstanceTool {
 struct ToolFilter {
     /// Only tools that are enabled (`true`), or only tools that are not enabled (`false`).
     enabled: Option<bool>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.

@@ -77,9 +77,10 @@ fn respond(changed: &Changed) -> String {
 
 /// Erases the contents of a conversation.
 ///
-/// Its messages, events, plans, notes, room and variables are removed, and so are the memories that were last stored in it. Results, arguments and
-/// reasons are blanked. Keys, states and times stay, so that no effect happens twice. An active run is cancelled, and open approvals are withdrawn.
-/// Audit rows and stored long outputs are kept, because they belong to users.
+/// Its messages, events, plans, notes, room, variables, budget and scheduled runs are removed, and so are the responses under idempotency keys that
+/// may contain its contents, and the memories that were last stored in it. Results, arguments and reasons are blanked. Keys, states and times stay,
+/// so that no effect happens twice. An active run is cancelled, and open approvals are withdrawn. Audit rows and
+/// stored long outputs are kept, because they belong to users.
 #[utoipa::path(post, path = "/v1/threads/{conversation}/erase", tag = "maintenance",
     params(("conversation" = String, Path, description = "The conversation"),
         ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
@@ -105,9 +106,10 @@ async fn erase_thread(
     Ok(answer(admin.change(&caller, key, wanted, respond).await?))
 }
 
-/// Erases the contents of a user in the workspace, except the messages of conversations: erase each conversation of the user as well.
+/// Erases the contents of a user in the workspace, except the messages, events and notes of conversations.
 ///
-/// The audit row of the erasure keeps the name of the user.
+/// Erase each conversation of the user as well. Documents that the user wrote are kept without the name of the user. The audit row of the erasure
+/// keeps the name of the user.
 #[utoipa::path(post, path = "/v1/users/{user}/erase", tag = "maintenance",
     params(("user" = String, Path, description = "The user"),
         ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
@@ -138,7 +140,7 @@ async fn erase_user(
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Days {
-    /// Audit rows, counted from the arrival of their call.
+    /// Audit rows, counted from the time of the call or the change.
     #[schema(minimum = 1)]
     audit: Option<u32>,
     /// Approvals that are closed, counted from their request.

@@ -119,7 +119,7 @@ struct Filter {
     shared: Option<bool>,
     /// Only memories whose content contains this text.
     text: Option<String>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.
@@ -337,7 +337,7 @@ fn erased(changed: &Changed) -> String {
 
 /// Erases the memories that were stored for a user, and keeps the other contents of the user.
 ///
-/// `/v1/users/{user}/erase` erases all contents of a user, including the memories. The audit row of the erasure keeps the name of the user.
+/// `/v1/users/{user}/erase` also erases other contents of a user. The audit row of the erasure keeps the name of the user.
 #[utoipa::path(post, path = "/v1/users/{user}/memories/erase", tag = "memories",
     params(("user" = String, Path, description = "The user"),
         ("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),

@@ -196,7 +196,7 @@ struct NodeRun {
     owner: Option<String>,
     /// What the node achieves.
     objective: String,
-    /// The ids of the nodes before it.
+    /// The ids of the nodes from which an edge leads to this node.
     after: Vec<String>,
     #[schema(schema_with = node_statuses)]
     status: &'static str,
@@ -292,7 +292,7 @@ struct Filter {
     /// Only runs in this state.
     #[param(schema_with = statuses, required = false)]
     status: Option<PlanStatus>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.

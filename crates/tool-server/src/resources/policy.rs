@@ -181,7 +181,7 @@ struct Report {
     unapproved: Vec<Unapproved>,
     /// Rules that match no tool.
     idle: Vec<String>,
-    /// Names in rules that no tool has.
+    /// Names in rules and lists that no tool has.
     unknown: Vec<UnknownName>,
 }
 
@@ -203,7 +203,7 @@ struct Unapproved {
 #[derive(Serialize, ToSchema)]
 struct UnknownName {
     name: String,
-    /// The rule that contains the name.
+    /// The list or rule that contains the name.
     place: String,
     /// Names of tools that are similar.
     near: Vec<String>,
@@ -365,7 +365,7 @@ struct Explanation {
     explanation: String,
 }
 
-/// Explains a decision on a call of the workspace. Only decisions of the last 32 policies can be explained.
+/// Explains a decision on a call of the workspace. Only decisions of the last 32 policies of this process can be explained.
 #[utoipa::path(get, path = "/v1/policy/decisions/{id}", tag = "policy",
     params(("id" = String, Path, description = "The id of the decision in an audit row")),
     responses((status = 200, description = "The explanation", body = Explanation)))]

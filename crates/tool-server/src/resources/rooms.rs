@@ -93,7 +93,7 @@ async fn list_rooms(
 /// An event in the backlog of a room, such as a message of a person.
 #[derive(Serialize, ToSchema)]
 struct BacklogEvent {
-    /// The number of the event, in the order of arrival.
+    /// The number of the event. Later events have larger numbers.
     number: u64,
     /// The id of the event in the room.
     id: String,
@@ -133,7 +133,7 @@ struct Filter {
     /// Only events in this state.
     #[param(schema_with = states, required = false)]
     state: Option<RoomEventState>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.
@@ -220,10 +220,10 @@ async fn effect_state(
     Ok(row.map(|row| row.state))
 }
 
-/// Lists the messages in the history of a room, oldest first, with the state of each message that the agent has sent. The list is empty if the room does not exist.
+/// Lists the messages in the history of a room, oldest first, each sent message with the state of its effect.
 ///
-/// A message of the agent is stored after the channel has accepted it. Messages whose sending failed, or whose outcome is unknown, are not in the history: list the
-/// effects of the conversation (`/v1/effects?conversation=…`).
+/// The list is empty if the room does not exist. A message of the agent is stored after the channel has accepted it. Messages whose sending failed,
+/// or whose outcome is unknown, are not in the history: list the effects of the conversation (`/v1/effects?conversation=…`).
 #[utoipa::path(get, path = "/v1/rooms/{conversation}/messages", tag = "rooms",
     params(("conversation" = String, Path, description = "The conversation of the room"), Paged),
     responses((status = 200, description = "A page of messages", body = Page<HistoryMessage>)))]

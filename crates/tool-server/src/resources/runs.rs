@@ -64,7 +64,8 @@ pub(super) struct Run {
     input_tokens: u64,
     /// The tokens of the input that were read from a cache; null if no provider reported them.
     cache_read_tokens: Option<u64>,
-    /// The tokens of the input that were written to a cache for 5 minutes; null if no provider reported them.
+    /// The tokens of the input that were written to a cache for 5 minutes, or for a time that the provider did not report; null if no provider
+    /// reported them.
     cache_write_5m_tokens: Option<u64>,
     /// The tokens of the input that were written to a cache for 1 hour; null if no provider reported them.
     cache_write_1h_tokens: Option<u64>,
@@ -122,7 +123,7 @@ struct Filter {
     /// Only runs in this state.
     #[param(schema_with = states, required = false)]
     state: Option<RunState>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.

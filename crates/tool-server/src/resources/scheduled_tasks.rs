@@ -94,7 +94,7 @@ struct ScheduledTask {
     running: Option<String>,
     /// The process that drives the current run; null while the run waits for its next attempt.
     worker: Option<String>,
-    /// The number of attempts that have failed since the last success.
+    /// The number of attempts that have failed since the last attempt that did not fail, or since the last change of the task.
     errors: u32,
     /// The error of the last failed attempt.
     last_error: Option<String>,
@@ -244,7 +244,7 @@ struct RunFilter {
     /// Only runs in this state. Due times that were missed have the state `skipped`.
     #[param(schema_with = run_states, required = false)]
     state: Option<TaskRunState>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.
@@ -308,7 +308,7 @@ fn switched(row: &TaskRow, enabled: bool) -> Result<TaskUpdate, Problem> {
 
 /// Enables or disables a task. An enabled task begins at its next due time. It does not run for due times that passed while it was disabled.
 ///
-/// A run that a process drives continues; a run that waits for its next attempt ends. A change resets the number of errors.
+/// A run that a process drives continues. If the task is disabled, a run that waits for its next attempt ends. A change resets the number of errors.
 #[utoipa::path(put, path = "/v1/scheduled-tasks/{task}/enabled", tag = "scheduled-tasks",
     params(("task" = String, Path, description = "The id of the task"),
         ("If-Match" = Option<String>, Header, description = "The `ETag` of the task that was read")),

@@ -267,7 +267,7 @@ struct StatusFilter {
     /// Only tools in this state.
     #[param(schema_with = readiness, required = false)]
     status: Option<Readiness>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.

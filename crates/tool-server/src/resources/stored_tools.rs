@@ -374,7 +374,7 @@ struct Filter {
     part: Option<String>,
     /// If true, only tools that require a confirmation; if false, only tools that do not.
     requires_confirmation: Option<bool>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.

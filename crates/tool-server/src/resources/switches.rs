@@ -104,7 +104,7 @@ struct Filter {
     tool: Option<String>,
     /// Only switches that are on, or only switches that are off.
     on: Option<bool>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.
@@ -304,7 +304,7 @@ async fn set_switch(
     set(&admin, &caller, path, reach, &tags, body).await
 }
 
-/// Turns a switch off. Its row is kept and contains the operator who turned it off.
+/// Turns a switch off. Its row, which contains the operator who turned it off, is kept until the retention period of switches ends.
 #[utoipa::path(delete, path = "/v1/switches/{kind}/{tool}", tag = "switches",
     params(("kind" = String, Path, description = "`kill` or `disable`"), ("tool" = String, Path, description = "The tool's own name"), Place,
         ("If-Match" = Option<String>, Header, description = "The `ETag` of the switch that was read")),

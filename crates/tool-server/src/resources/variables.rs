@@ -104,7 +104,7 @@ struct Filter {
     level: Option<VariableLevel>,
     /// Only variables of owners with this id.
     owner: Option<String>,
-    /// The number of items on the page.
+    /// The maximum number of items on the page.
     #[param(minimum = 1, maximum = 100, default = 100)]
     limit: Option<u32>,
     /// The `next` of the previous page.
@@ -368,7 +368,7 @@ fn pointer(name: &str) -> String {
     format!("/env/{}", pointer_step(name))
 }
 
-/// Refuses values that the request does not ask for.
+/// Refuses values that the request does not ask for, and values that are not a choice of their variable.
 fn check(request: &VariableRequest, values: &BTreeMap<String, SecretText>) -> Result<(), Problem> {
     let mut errors = Vec::new();
     for (name, SecretText(value)) in values {

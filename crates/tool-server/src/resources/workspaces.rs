@@ -50,7 +50,7 @@ struct WorkspaceRecord {
     workspace: String,
     /// The user as whom stored tools act if neither the tool nor its function has a runtime user.
     default_runtime_user: Option<String>,
-    /// How long deleted tools are kept: 7 days, 30 days, 90 days, or forever.
+    /// How long deleted tools are kept: `short` is 7 days, `medium` 30 days and `long` 90 days; `none` keeps them forever.
     #[schema(schema_with = tiers)]
     retention_tier: &'static str,
     #[schema(format = DateTime)]
@@ -214,7 +214,7 @@ async fn get_member(State(admin): State<Shared>, caller: Caller, Id(user): Id<St
     Ok(tagged(json(&WorkspaceMember::from(&member))))
 }
 
-/// Checks `If-Match`, and returns the member that the caller has read if the request has this header.
+/// Checks `If-Match`, and returns the member that the change must replace; any member if the request does not have this header.
 async fn expected(
     admin: &Inner,
     caller: &Caller,
