@@ -1,9 +1,9 @@
 //! The host's wall clock, monotonic clock, random bytes and task spawning. This module is hidden, and semver does not cover it.
 //!
-//! All code in `tool-core` and `tool-store` that reads a clock, draws random bytes or spawns a task calls this module. By default, its
+//! In a host, the code of `tool-core` and `tool-store` reads the system clocks, draws random bytes and spawns tasks with this module. By default, its
 //! functions call the operating system and tokio. `tests/world` gives each simulated host its own [`Env`], so that
-//! several hosts in one process have different clocks and a run can be repeated exactly. Timers (`tokio::time`) belong to the runtime and
-//! not to this module: tokio can pause them.
+//! several hosts in one process have different clocks and a run can be repeated exactly. Timers and the deadlines of
+//! calls (`tokio::time`) belong to the runtime and not to this module: tokio can pause them.
 //!
 //! In a process that never calls [`enter`], this module adds one relaxed atomic load to each call.
 

@@ -54,10 +54,11 @@
 //! | [`SpillStore`] | outputs too long for a model |
 //! | [`SwitchStore`] | kill switches, disables and enablement rows |
 //! | [`SecretStore`], [`VariableStore`], [`VariableRequestStore`] | sealed secrets, variables, and requests for variables |
+//! | [`EventStore`] | the changes of rows, which a reader follows from a position |
 //! | [`SealStore`] | the ids of the keys, and access to sealed values for rotation |
 //! | [`StoredToolStore`], [`Directory`] | tools that operators create at run time, their functions and bindings; workspaces and members |
 //!
-//! [`Catalogue`] lists the tools of the program, and [`EnablementStore`] stores the rows that enable these tools for instances. [`Maintenance`]
+//! [`Catalogue`] stores the tools of the program, and [`EnablementStore`] stores the rows that enable these tools for instances. [`Maintenance`]
 //! erases contents and removes old rows. [`ChangeStore`] writes changes by operators together with their audit rows. A [`Journal`] writes to several
 //! of these stores in one transaction.
 //!
@@ -65,16 +66,17 @@
 //! other hosts. To write your own store, implement the traits and run the tests of the module `suite` on it.
 //!
 //! Each method is one transaction, which is atomic for concurrent tasks and, if [`is_durable`](ApprovalStore::is_durable), for concurrent processes.
-//! The caller passes the time as an argument, so stores and tests need no clock. `PostgresStore` converts a deadline to a time span that begins with
-//! the call, and measures this span by the database's clock, because the clocks of hosts differ.
+//! Methods that remove many old rows, for example [`Maintenance::purge`] and [`AuditSink::retain`], may use several transactions. Most methods that
+//! need the time get it as an argument, so that tests control it. `PostgresStore` converts a deadline to a time span that begins with the call, and
+//! measures this span by the database's clock, because the clocks of hosts differ.
 //!
 //! Each record belongs to one workspace, except catalogue entries, keys, limits of the whole host, system rows, and switches for every workspace. A
 //! method that reads or changes records of workspaces has a parameter that selects them: a [`Workspace`], a [`Scope`], or a value that contains a
 //! workspace, such as a [`ThreadId`] or a [`CallKey`]. The methods without such a parameter, for example [`SwitchStore::in_force`] and
 //! [`ScheduleStore::ready_tasks`], are for the host itself, and cover all workspaces.
 //!
-//! A future does nothing before it is polled. A future that is dropped before it completes has made either none or all of the changes that its method
-//! documents.
+//! A future does nothing before it is polled. A future that is dropped before it completes has made either none or all of the changes of each of its
+//! transactions.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -89,14 +89,15 @@ pub use statements::statements;
 /// Each change is one transaction. It locks the rows that it reads, so that two processes never apply a step to the same row at once. A change that fails
 /// because of a conflict with another transaction (a deadlock, a serialization failure) is retried up to ten times.
 ///
-/// If the connection is lost before `COMMIT` is sent, nothing is stored, and the change is retried on a new connection. If it is lost during
-/// `COMMIT`, the store queries the outcome of the transaction on a new connection (`pg_xact_status`), and retries the change if the transaction was rolled
-/// back. If the server does not report the outcome within about ten seconds, the error is a [`StoreError::Unavailable`] whose source is an [`UnknownOutcome`].
+/// If the connection is lost before `COMMIT` is sent, nothing is stored, and the change is retried on a new connection, up to three times. If it is
+/// lost during `COMMIT`, the store queries the outcome of the transaction on a new connection (`pg_xact_status`), and retries the change if the
+/// transaction was rolled back. If the server does not report the outcome within about ten seconds, the error is a [`StoreError::Unavailable`] whose
+/// source is an [`UnknownOutcome`].
 ///
 /// # Clocks
 ///
-/// The clock of the database decides when leases, approvals and spilled outputs expire, so the clocks of the hosts may differ: the store adds the
-/// duration until the caller's deadline to the time of the database. Timestamps are returned as the caller wrote them. In tests,
+/// The clock of the database decides when, for example, leases, approvals and spilled outputs expire, so the clocks of the hosts may differ: the
+/// store adds the duration until the caller's deadline to the time of the database. Timestamps are returned as the caller wrote them. In tests,
 /// [`PostgresOptions::clock`] can select the caller's clock instead.
 ///
 /// # Connections
@@ -108,10 +109,9 @@ pub use statements::statements;
 /// # Changes of other processes
 ///
 /// A kill switch or an enablement row that one process sets takes effect in all other processes within a second: `tool_core::Switches` and
-/// `tool_core::InstanceRules` poll a version number four times per second, and a notification (`NOTIFY`) usually shortens the wait to milliseconds.
-/// A thread that one process queues wakes the workers of all other processes in the same way; they also poll.
-/// Notifications need a separate connection ([`PostgresOptions::listener`]). The store tests it every two seconds, and replaces it if the server does not
-/// respond.
+/// `tool_core::InstanceRules` poll a version number four times per second, and a notification (`NOTIFY`) usually shortens the wait to milliseconds. A
+/// thread that one process queues wakes the workers of all other processes in the same way; they also poll. Notifications need a separate connection
+/// ([`PostgresOptions::listener`]). The store tests it after two seconds without a notification, and replaces it if the server does not respond.
 ///
 /// # Texts
 ///
@@ -141,7 +141,7 @@ struct Inner {
     is_database_clock: bool,
     /// Whether connections reuse prepared statements.
     is_named: bool,
-    /// Timeout of a statement, and of waiting for a lock.
+    /// Timeout of the statements of a transaction, and of waiting for a lock or a connection.
     patience: Duration,
     losses: Arc<Losses>,
     listening: listen::Listening,
@@ -194,7 +194,7 @@ const NOW: (&str, &str) = (
 pub(crate) enum Fault {
     /// The database refused a statement, or the connection failed.
     Failed(sqlx::Error),
-    /// A row forbids the change, is missing, or cannot be read.
+    /// The error for the caller, for example because a row forbids the change, is missing, or cannot be read.
     Refused(StoreError),
 }
 
@@ -232,7 +232,7 @@ fn lock_number(hash: &str) -> i64 {
         .cast_signed()
 }
 
-/// Returns a number of rows, bytes or tokens as PostgreSQL stores it.
+/// Returns a number as PostgreSQL stores it; `i64::MAX` for a larger number.
 fn stored(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -53,14 +53,15 @@
 //! variable or a file, and a host that has a key management service implements the trait. A value contains the id of its key, so the vault never
 //! tries several keys.
 //!
-//! For each key, the database contains a known text that the key has sealed. [`Vault::open`] opens these texts, and fails if the provider has a wrong
-//! key under an id or lacks a key that values are sealed with. A host opens its vault when it starts, and must not serve requests if this fails.
+//! For each key, the database contains a known text that the key has sealed. [`Vault::open`] opens the texts of the keys in use, and fails if the
+//! provider has a wrong key under an id, lacks a key that values are sealed with, or has a retired current key. A host opens its vault when it
+//! starts, and must not serve requests if this fails.
 //!
 //! # Rotation
 //!
 //! 1. Add a new key in front of the old key, and restart every process. New values are sealed with the new key.
-//! 2. Call [`Vault::rotate`] until [`Rotation::left`] is empty. A rotation may be stopped and resumed at any time, and may run in several processes
-//!    while other processes write.
+//! 2. Call [`Vault::rotate`] until [`Rotation::left`] is empty. Remove damaged values or write them again, because they stay in this list. A rotation
+//!    may be stopped and resumed at any time, and may run in several processes while other processes write.
 //! 3. Call [`Vault::retire_key`] with the id of the old key. The call fails while values are sealed with the key. Afterwards the store refuses values
 //!    from processes that still use the old key.
 //! 4. Remove the old key from the provider.

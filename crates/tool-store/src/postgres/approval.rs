@@ -190,8 +190,8 @@ async fn open(
     Ok(())
 }
 
-/// Returns the statement that denies the pending requests that match a filter. It is one statement, so that the filter's limit counts expired
-/// requests, too.
+/// Returns the statement that denies the pending requests that match a filter, except requests that this approver must not answer, and marks requests
+/// whose deadline has passed as expired. It is one statement, so that the filter's limit counts expired requests, too.
 fn denial(
     workspace: &Workspace,
     filter: &ApprovalFilter,

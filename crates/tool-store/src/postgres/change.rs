@@ -26,7 +26,7 @@ const CONTENDED: u32 = 10;
 /// Maximum number of retries of a transaction or a read after lost connections.
 const LOST: u32 = 3;
 
-/// The timeout of `COMMIT` and `ROLLBACK`, and of queries for the outcome of a transaction.
+/// The maximum timeout of `COMMIT` and `ROLLBACK`, and of queries for the outcome of a transaction. A shorter timeout of the store applies instead.
 const ENDING: Duration = Duration::from_secs(10);
 
 /// The outcome of a transaction.
@@ -156,7 +156,7 @@ impl PostgresStore {
         })
     }
 
-    /// Begins a transaction that holds the advisory locks with these numbers.
+    /// Begins a transaction, and takes the advisory locks with these numbers until its end.
     pub(super) async fn begin(&self, mut locks: Vec<i64>) -> Result<Change<'_>, Fault> {
         // All transactions take their locks in the same order, which prevents deadlocks.
         locks.sort_unstable();
@@ -385,7 +385,7 @@ pub struct UnknownOutcome {
     why: String,
 }
 
-/// Returns the error of a statement that took too long. Its connection is closed, because the response may never arrive.
+/// Returns the error of statements or a connection attempt that took too long. The connection is closed, because the server may never respond.
 pub(super) fn too_slow(patience: Duration) -> sqlx::Error {
     let text = format!("the server did not answer within {} s", patience.as_secs());
     sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, text))
@@ -464,8 +464,8 @@ macro_rules! fetch {
 
 /// Runs queries in a transaction that only reads, with a [`Planned`](crate::postgres::statement::Planned) reader.
 ///
-/// The queries are an expression of the type `Result<T, Fault>`, in which `?` is allowed. They run again after the loss of the connection, so they must not move
-/// captured values.
+/// The queries are an expression of the type `Result<T, Fault>`, in which `?` is allowed. They run again after the loss of the connection or a
+/// conflict, so they must not move captured values.
 macro_rules! read_planned {
     ($store:expr, $db:ident => $body:expr) => {{
         let store: &$crate::postgres::PostgresStore = $store;

@@ -27,8 +27,8 @@ const WORK: &str = "work";
 /// The minimum time between two notifications of one process that threads were queued. Threads that are queued in between share the second notification.
 const COALESCED: Duration = Duration::from_millis(20);
 
-/// The interval at which the listener checks its connection, and the timeout of the check. Without the check, the listener could not distinguish an idle
-/// connection from a connection whose server failed without closing it.
+/// The time without a notification after which the listener checks its connection, and the timeout of the check. Without the check, the listener
+/// could not distinguish an idle connection from a connection whose server failed without closing it.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
 /// Maximum pause before the listener reconnects.
@@ -44,7 +44,7 @@ pub(super) type Generations = BTreeMap<String, u64>;
 #[derive(Debug)]
 pub(super) struct Listening {
     known: watch::Receiver<Generations>,
-    /// The number of notifications that threads were queued.
+    /// The number of times that the listener learned that threads may have been queued: after connecting, and for notifications.
     work: watch::Receiver<u64>,
     /// The listener ends when this sender is dropped or sends `true`.
     ends: watch::Sender<bool>,
@@ -71,7 +71,7 @@ impl Listening {
         self.ends.send_replace(true);
     }
 
-    /// Waits until a notification after the one with this number has arrived, and returns its number. Without a listener, it waits forever.
+    /// Waits until the number of [`work`](Self::work) is greater than `after`, and returns the new number. Without a listener, it waits forever.
     pub(super) async fn work_queued(&self, after: u64) -> u64 {
         let mut work = self.work.clone();
         let number = work.wait_for(|now| *now > after).await;
@@ -251,7 +251,7 @@ async fn listen(
             }
             Err(error) => return error,
         };
-        // One read covers all notifications that have already arrived.
+        // One read covers all notifications that were received so far.
         has_work = first.payload() == WORK;
         has_changes |= !has_work;
         while let Some(next) = listener.next_buffered() {

@@ -17,7 +17,7 @@ mod vector;
 
 pub use index::{MemoryIndex, MemoryIndexing};
 
-/// Returns the advisory lock of a transaction that stores a memory, so that two transactions do not store the same content twice.
+/// Returns the advisory lock of a transaction that stores, corrects or embeds a memory, so that two transactions do not store the same content twice.
 pub(super) fn lock(workspace: &Workspace) -> i64 {
     lock_number(&sha256(&["memory", workspace.as_str()]))
 }

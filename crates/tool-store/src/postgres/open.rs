@@ -16,7 +16,7 @@ use super::change::too_slow;
 use super::listen::{Hints, Listening};
 use super::{Fault, Inner, Losses, PostgresStore};
 
-/// Default timeout of a statement, of the wait for a lock, and of the wait for a free connection.
+/// Default timeout of the statements of a transaction, of the wait for a lock, and of the wait for a free connection.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Default maximum number of connections of a process.
@@ -26,7 +26,7 @@ const CONNECTIONS: u32 = 10;
 const MIGRATION_LOCK: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended('tool_store.migration', 0))";
 
-/// The error of opening a store on PostgreSQL. Its text names the server and the database, and never the password.
+/// The error of opening a store on PostgreSQL. Its text does not contain the password.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -35,7 +35,8 @@ pub enum ConnectError {
         "the URL of the database cannot be read, write it as `postgres://user:password@host:5432/database`: {0}"
     )]
     Url(sqlx::Error),
-    /// The server does not respond, or refuses the user or the database.
+    /// The database cannot be used. For example, the server does not respond or refuses the user, or the tables are missing, because the URL of
+    /// [`PostgresOptions::migrator`] leads to a different database.
     #[error(
         "PostgreSQL at `{location}` cannot be used, check that the server runs, and the user and the database of the URL: {cause}"
     )]
@@ -105,7 +106,8 @@ impl PostgresOptions {
         })
     }
 
-    /// Sets the URL for migrating the tables, for a user with more privileges, or to bypass a pooler. By default, it is the URL of [`new`](Self::new).
+    /// Sets the URL for migrating the tables and for [`index_memories`](PostgresStore::index_memories), for a user with more privileges, or to bypass
+    /// a pooler. By default, it is the URL of [`new`](Self::new).
     pub fn migrator(mut self, url: &str) -> Result<Self, ConnectError> {
         self.migrator = Some(parse(url)?);
         Ok(self)
@@ -119,7 +121,8 @@ impl PostgresOptions {
         Ok(self)
     }
 
-    /// Sets the maximum number of connections of this process; 10 by default. The connection that waits for notifications is not included.
+    /// Sets the maximum number of connections of this process; 10 by default. Connections for notifications,
+    /// migrations and indexes are not included.
     #[must_use]
     pub fn connections(mut self, connections: u32) -> Self {
         self.connections = connections.max(1);
@@ -142,8 +145,10 @@ impl PostgresOptions {
         self
     }
 
-    /// Sets the timeout of a statement, of the wait for a lock, and of the wait for a free connection; 30 seconds by default. After the timeout, the error
-    /// is [`StoreError::Unavailable`](crate::StoreError::Unavailable), and the change is not made, except for an [`UnknownOutcome`](crate::UnknownOutcome).
+    /// Sets the timeout of the statements of a transaction, of the wait for a lock, and of the wait for a free connection; 30 seconds by default.
+    /// Statements that exceed the timeout are retried up to three times on a new connection. If they fail again, and after the other timeouts, the
+    /// error is [`StoreError::Unavailable`](crate::StoreError::Unavailable), and the change is not made, except for an
+    /// [`UnknownOutcome`](crate::UnknownOutcome).
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

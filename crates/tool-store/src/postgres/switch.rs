@@ -75,7 +75,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &SwitchFilter) -> QueryBuilder<P
     query
 }
 
-/// Returns the statement that removes switches of a scope that were turned off before a time.
+/// Returns the statement that removes kill switches and disables of a scope that were turned off before a time.
 pub(super) fn retirement(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "DELETE FROM tool_store.switch WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.switch WHERE NOT is_on AND kind <> 'enable' AND at < ",

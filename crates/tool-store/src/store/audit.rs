@@ -63,7 +63,7 @@ pub struct AuditRow {
     pub output_bytes: Option<u64>,
     /// The number of the attempt; the first is 1.
     pub attempt: u32,
-    /// When the call arrived.
+    /// When the call began, or when the operator made the change.
     pub started: Timestamp,
     /// How long the call took, in microseconds.
     pub duration_us: Option<u64>,
@@ -72,7 +72,7 @@ pub struct AuditRow {
 }
 
 impl AuditRow {
-    /// Creates the row of a call that arrived at `started`. The identity contains the conversation; all other fields have their defaults.
+    /// Creates the row of a call that began at `started`. The identity contains the conversation; all other fields have their defaults.
     pub fn new(
         identity: CallId,
         call: impl Into<String>,
@@ -152,24 +152,24 @@ impl AuditRow {
 /// A filter for audit rows: a row must match every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditFilter {
-    /// Only calls for this user.
+    /// Only calls for this user, and changes by this operator.
     pub principal: Option<String>,
-    /// Only calls of this tool.
+    /// Only calls and changes of this tool.
     pub tool: Option<String>,
-    /// Only calls to which the model gave this id.
+    /// Only calls to which the model gave this id, and changes of these calls, such as an answer to an approval request.
     pub call: Option<String>,
-    /// Only calls of this conversation.
+    /// Only calls and changes of this conversation.
     pub thread: Option<String>,
-    /// Only calls with this outcome: `ok`, or a name of `tool_core::ErrorKind::as_str`.
+    /// Only rows with this outcome: `ok`, or a name of `tool_core::ErrorKind::as_str`.
     pub outcome: Option<String>,
     /// Only calls that have failed: their outcome is final and not `ok`.
     #[serde(default)]
     pub failed: bool,
     /// Only calls with this decision of the policy.
     pub decision: Option<String>,
-    /// Only calls that arrived at this time or later.
+    /// Only calls that began, and changes that were made, at this time or later.
     pub since: Option<Timestamp>,
-    /// Only calls that arrived before this time.
+    /// Only calls that began, and changes that were made, before this time.
     pub until: Option<Timestamp>,
     /// The maximum number of rows.
     pub limit: Option<u32>,
@@ -246,7 +246,7 @@ pub trait AuditSink: Send + Sync + 'static {
     /// and returns the number of removed rows.
     fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64>;
 
-    /// Removes every row of a scope whose call arrived before `since`, and returns their number.
+    /// Removes every row of a scope whose call began before `since`, and returns their number.
     ///
     /// The stores on SQLite and PostgreSQL remove the rows in transactions of at most about 20 ms, so that calls can run in between. After an error,
     /// some rows may have been removed. On PostgreSQL, rows that a different transaction has locked remain until the next call.

@@ -16,7 +16,7 @@ pub struct CatalogueEntry {
     pub description: String,
     /// The category of the tool.
     pub category: String,
-    /// Hash of the tool's contract: name, description, schemas, effects.
+    /// Hash of the tool's contract: name, description, schemas, effects and hints.
     pub contract: String,
     /// The bits of the tool's `tool_core::Effect`.
     pub effect: u8,

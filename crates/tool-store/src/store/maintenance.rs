@@ -56,7 +56,7 @@ pub struct Erased {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retention {
-    /// Audit rows, counted from the arrival of their call.
+    /// Audit rows, counted from the time of the call or the change.
     pub audit: Option<Duration>,
     /// Approvals that are denied, expired, spent or withdrawn, counted from their request. Open approvals are kept.
     pub approvals: Option<Duration>,

@@ -15,8 +15,8 @@ use super::super::change::too_slow;
 use super::super::failure::store_error;
 use super::super::{Fault, PostgresStore};
 
-/// The number of embeddings of a model above which [`PostgresStore::index_memories`] creates an index for a scope, and above which a search of its scopes
-/// uses it. Comparing the codes of this number of embeddings takes about 10 ms.
+/// If one scope has more embeddings of a model than this number, [`PostgresStore::index_memories`] creates an index for the model. A search uses the
+/// index if its scopes together have more. Comparing the codes of this number of embeddings takes about 10 ms.
 pub(super) const LARGE: u32 = 20_000;
 
 /// The prefix of the names of the indexes.
@@ -30,12 +30,12 @@ const LOCK: &str =
 /// The first version of pgvector that continues the scan of an index until enough rows match the other conditions of a query (`hnsw.iterative_scan`).
 const ITERATIVE: (u32, u32) = (0, 8);
 
-/// How a [`PostgresStore`] searches memories by their embeddings: the result of [`PostgresStore::index_memories`].
+/// The result of [`PostgresStore::index_memories`]: how the store searches memories by their embeddings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryIndexing {
-    /// Every search compares the bit codes of all embeddings of its scopes, because the database has no extension `vector` of version 0.8 or later, and this
-    /// user cannot create it. The text is the reason.
+    /// Every search compares the bit codes of all embeddings of its scopes, because the extension `vector` cannot be used: the database does not have
+    /// it and this user cannot create it, or its version is earlier than 0.8. The text is the reason.
     Unavailable(String),
     /// Another process creates the indexes now.
     Busy,
@@ -86,7 +86,8 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// Fails with [`StoreError::Unavailable`] if the server refuses a statement, for example because the user does not own the tables.
+    /// Fails with [`StoreError::Unavailable`] if the server cannot be reached, or if it refuses a statement, for example because the user does not
+    /// own the tables.
     ///
     /// ```no_run
     /// use tool_store::{MemoryIndexing, PostgresStore};

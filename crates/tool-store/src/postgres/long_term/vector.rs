@@ -220,7 +220,7 @@ impl PostgresStore {
     /// Computes the missing codes of embeddings that an earlier version of the program stored, either before the migration that adds codes or after
     /// it.
     pub(in crate::postgres) async fn add_codes(&self) -> Result<(), Fault> {
-        // A store on a standby server cannot begin a change.
+        // This read is outside of a change, because a store on a standby server cannot begin a change.
         let mut last = 0;
         let missing = (&mut &*self).read(|| uncoded(last)).await?;
         let mut is_complete = missing.is_empty();
