@@ -1,7 +1,7 @@
 //! Agents: a model with instructions, tools and limits, under a name.
 //!
-//! An [`Agent`] configures the loop of [`Turns`]. The conversation is in the thread of the context, so any process that has the agent can continue it.
-//! [`guardrails`] check what the agent reads, writes and calls.
+//! An [`Agent`] configures the loop of [`Turns`]. The thread of the context stores the conversation, so any process that has the agent and the store
+//! can continue the conversation. [`guardrails`] check what the agent reads, writes and calls.
 
 use std::fmt;
 use std::sync::Arc;
@@ -99,9 +99,9 @@ struct Inner {
 pub struct AgentBuilder(Inner);
 
 impl Agent {
-    /// Configures an agent. Each run uses a clone of the model: a [`ScriptedModel`](crate::model::ScriptedModel) begins with its first message in each run,
-    /// and [`HttpModel::error`](crate::model::HttpModel::error) of the original model stays `None`, so observe the errors of an agent's model with
-    /// [`HttpModel::observe`](crate::model::HttpModel::observe).
+    /// Configures an agent. Each run uses a clone of the model: a [`ScriptedModel`](crate::model::ScriptedModel) begins with its first message in
+    /// each run, and [`HttpModel::error`](crate::model::HttpModel::error) of the original model stays `None`, so observe the errors of an agent's
+    /// model with [`HttpModel::observe`](crate::model::HttpModel::observe).
     pub fn builder(
         name: impl Into<String>,
         model: impl Model + Clone + Sync + 'static,
@@ -149,16 +149,17 @@ impl Agent {
     }
 
     /// Stores a message of the user, and returns the final output of the run as a `T`. If the function of the instructions fails, the message is not
-    /// stored. After any other error of the run, the message remains stored; [`AgentError`] describes how to continue.
+    /// stored. If the run fails after the message was stored, the message remains. [`AgentError`] lists the causes.
     ///
     /// With [`OutputMode::Tool`], the model gets the additional tool `final_answer`, whose arguments are a `T`, and the first valid call of
     /// `final_answer` ends the run. Calls of other tools in the same message run too. If the model answers with a text, or calls `final_answer` with
-    /// invalid arguments, it is asked again, [`output_retries`](AgentBuilder::output_retries) times. After a text, a reminder to call `final_answer`
-    /// is stored in the thread as a message of the user. An answer that reached the limit on tokens is not requested again, because it would reach
-    /// the same limit.
+    /// invalid arguments, it is asked again, at most [`output_retries`](AgentBuilder::output_retries) times. After a text, a reminder to call
+    /// `final_answer` is stored in the thread as a message of the user. An answer that reached the limit on tokens is not requested again, because it
+    /// would reach the same limit.
     ///
-    /// With [`OutputMode::Native`], the text of the model is the output, and the provider enforces its schema. If a message has calls beside a text, the
-    /// calls run and the run continues. After an invalid text, a message of the user that states the problem is stored, and the model is asked again.
+    /// With [`OutputMode::Native`], the text of the model is the output, and the provider enforces its schema. If a message has calls beside a text,
+    /// the calls run and the run continues. After an invalid text, a message of the user that states the problem is stored, and the model is asked
+    /// again, at most [`output_retries`](AgentBuilder::output_retries) times.
     ///
     /// If the run stops before its output, for example because a call waits for an approval, the error is [`AgentError::Stopped`]. Approve the call,
     /// and continue with [`resume`](Self::resume).
@@ -174,8 +175,8 @@ impl Agent {
         self.output(model, turns, cx).await
     }
 
-    /// Continues a run of [`run`](Self::run) that stopped or failed, and returns its final output. The output retries are counted from 0. The output of a
-    /// run that has ended is returned again, without a request.
+    /// Continues a run of [`run`](Self::run) that stopped or failed, and returns its final output. The output retries are counted from 0. The output
+    /// of a run that has ended is returned again, without a request.
     pub async fn resume<T: StrictSchema + DeserializeOwned>(
         &self,
         turns: &Turns,
@@ -253,12 +254,12 @@ impl Agent {
         (self.0.model)()
     }
 
-    /// Returns a clone of the model that adds the instructions, for a run without a typed output.
+    /// Returns a clone of the model with the instructions and the guardrails, for a run without a typed output.
     pub(crate) fn instructed(&self, cx: &ToolContext) -> Result<Instructed, TurnError> {
         self.asked(cx, None)
     }
 
-    /// Returns a clone of the model that adds the instructions of this run.
+    /// Returns a clone of the model with the instructions of this run and the guardrails.
     fn asked(&self, cx: &ToolContext, wanted: Option<Wanted>) -> Result<Instructed, TurnError> {
         let instructions = match &self.0.instructions {
             Some(write) => Some(write(cx).map_err(TurnError::Model)?),
@@ -313,7 +314,8 @@ impl AgentBuilder {
     }
 
     /// Sets a function that writes the instructions at the beginning of each run, for example with the variables of the context. An error ends the
-    /// run as [`TurnError::Model`], before the message of the user is stored and before a request is sent.
+    /// run as [`TurnError::Model`], before a request is sent. [`Agent::respond`] and [`Agent::run`] call the function before they store the message
+    /// of the user. An [`AgentRuntime`](crate::runtime::AgentRuntime) calls the function when the message is stored already.
     pub fn instructions_of(
         mut self,
         write: impl Fn(&ToolContext) -> Result<String, ToolError> + Send + Sync + 'static,
@@ -331,8 +333,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Limits the model messages after a message of the user. Without it, the limit of the [`Turns`] applies (15 by default). [`Agent::run`] begins a new run after
-    /// each text that the model wrote in place of the output, and each of these runs has the full limit.
+    /// Limits the model messages after a message of the user. Without it, the limit of the [`Turns`] applies (15 by default). [`Agent::run`] begins a
+    /// new run after each text that is not a valid output, and each of these runs has the full limit.
     pub fn most_steps(mut self, steps: u32) -> Self {
         self.0.steps = Some(steps);
         self
@@ -345,9 +347,9 @@ impl AgentBuilder {
         self
     }
 
-    /// Limits the cost of one run, in millionths of the currency of the model's [price](crate::model::ModelPrice), failed attempts included. Without it, the
-    /// limit of the [`Turns`] applies. As with [`most_steps`](Self::most_steps), each run that [`Agent::run`] begins has the full limit. A model without a
-    /// price fails the run with [`TurnError::Unpriced`].
+    /// Limits the cost of one run, in millionths of the currency of the model's [price](crate::model::ModelPrice), failed attempts included. Without
+    /// it, the limit of the [`Turns`] applies. As with [`most_steps`](Self::most_steps), each run that [`Agent::run`] begins has the full limit. A
+    /// model without a price fails the run with [`TurnError::Unpriced`].
     pub fn most_cost(mut self, micros: u64) -> Self {
         self.0.cost = Some(micros);
         self

@@ -70,12 +70,12 @@
 //! By default, a session of an agent of the kind `autonomous` ends with its first text. The key `session` names tools that end it instead:
 //! `session: {stop_tool: submit, fail_tool: give_up}`.
 //!
-//! In the instructions, `{{NAME}}` is replaced with the value of a declared text variable of the context, in one pass: placeholders in a value are not
-//! replaced. Other braces are unchanged. If a required variable has no value, the run ends before a request, with an error that names the variable. A
-//! variable that is not required and has no value is replaced with an empty text. A secret is refused, because a provider would get it.
+//! In the instructions, `{{NAME}}` is replaced with the value of a declared text variable of the context, in one pass: placeholders in a value are
+//! not replaced. Other braces are unchanged. If a required variable has no value, the run ends before a request, with an error that names the
+//! variable. A variable that is not required and has no value is replaced with an empty text. A secret is refused, because a provider would get it.
 //!
-//! The error for an unknown key names the most similar key, or all keys if none is similar. If the fault has a place in the file, the error has its
-//! line and column.
+//! The error for an unknown key names the most similar key, or all keys if none is similar. If the fault has a place in the file, the error states
+//! the line and the column.
 //!
 //! ```
 //! use tool_agent::agent_file::AgentFile;
@@ -307,7 +307,7 @@ struct RawSubagent {
     resumable: Option<RawResumable>,
 }
 
-/// The key `immediate`. Its rules are checked while it is parsed, so that an error has its place.
+/// The key `immediate`. Its rules are checked while it is parsed, so that an error has a line and a column.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "ImmediateKeys")]
 struct RawImmediate(ImmediateKeys);
@@ -442,7 +442,8 @@ fn nearest<'w>(word: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w s
     (distance <= most).then_some(known)
 }
 
-/// Returns the text of a parser's fault. For an unknown key or value, serde's list is replaced by the most similar one, if there is one.
+/// Returns the text of a parser's fault. For an unknown key or value, the text names the most similar known key or value, or all of them if none is
+/// similar.
 fn fault(text: &str) -> String {
     for (begin, what) in [("unknown field `", "key"), ("unknown variant `", "value")] {
         let Some(rest) = text.strip_prefix(begin) else {
@@ -472,8 +473,8 @@ impl AgentFile {
     ///
     /// # Errors
     ///
-    /// Fails if the text is not valid YAML, if a key is unknown, missing or has an invalid value, if a variable is declared twice, and if the
-    /// instructions contain a variable that is not declared or is a secret.
+    /// Fails if the text is not valid YAML, if a key is unknown or has an invalid value, if a required key is missing, if a variable is declared
+    /// twice, and if the instructions contain a variable that is not declared or is a secret.
     pub fn from_yaml(text: &str) -> Result<Self, AgentFileError> {
         let raw = serde_saphyr::from_str(text).map_err(|error| {
             let place = error.location().map(|location| {
@@ -491,7 +492,7 @@ impl AgentFile {
     ///
     /// # Errors
     ///
-    /// Fails like [`from_yaml`](Self::from_yaml).
+    /// Fails if the text is not valid TOML, and otherwise in the same cases as [`from_yaml`](Self::from_yaml).
     pub fn from_toml(text: &str) -> Result<Self, AgentFileError> {
         let raw = toml::from_str(text).map_err(|error| {
             let place = error.span().map(|span| place(text, span.start));
@@ -504,7 +505,8 @@ impl AgentFile {
     ///
     /// # Errors
     ///
-    /// Fails if the file cannot be read, if it has a different extension, and like [`from_yaml`](Self::from_yaml).
+    /// Fails if the file cannot be read, if it has a different extension, and in the same cases as [`from_yaml`](Self::from_yaml) or
+    /// [`from_toml`](Self::from_toml).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, AgentFileError> {
         let path = path.as_ref();
         let extension = path.extension().and_then(|extension| extension.to_str());
@@ -638,8 +640,9 @@ impl AgentFile {
         Some(place(&self.source, at))
     }
 
-    /// Creates the entry of an agent in a runtime: its kind, its description, its lists of tools, its variables, the agents that it calls, and how its
-    /// sessions end. A [partner](crate::runtime::Session::partner) is an agent of the host, so set it with [`AgentEntry::session`].
+    /// Creates the entry of an agent in a runtime: its kind, its description, its lists of tools, its variables, the agents that it calls, the limits
+    /// on the sub-agents that it may start, and how its sessions end. A [partner](crate::runtime::Session::partner) is an agent of the host, so set
+    /// it with [`AgentEntry::session`].
     pub fn entry(&self, agent: Agent) -> AgentEntry {
         let raw = self.raw.clone();
         let mut entry = AgentEntry::new(agent);

@@ -1,7 +1,7 @@
 //! Files of threads, in an object store: the files that users, agents and tools exchange.
 //!
 //! A file has a path such as `/attachments/report-1a2b3c4d.pdf`, which is valid in one thread only. A sub-agent gets copies of the files that its
-//! parent passes to it, and the parent gets copies of the files of the result.
+//! parent passes on, and the parent gets copies of the files of the sub-agent's result.
 
 use std::fmt;
 use std::sync::Arc;
@@ -55,8 +55,8 @@ impl ThreadFiles {
         &self.thread
     }
 
-    /// Stores a new file, and returns its path. Characters of the name that are not ASCII letters, digits or `_` are replaced by `-` or removed, except
-    /// for the dot before the extension. A random part is added, so that no other file is overwritten.
+    /// Stores a new file, and returns its path. In the path, characters of the name that are not ASCII letters, digits or `_` are replaced by `-` or
+    /// removed, except for the dot before the extension. Long names are shortened. A random part is added to the name, and no file is overwritten.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl ThreadFiles {
     }
 
     /// Copies a file into a different thread, and returns its path there; `None` if this thread has no such file. The new path depends only on the
-    /// two threads and on `path`, so a repeated copy does not create a second file.
+    /// two conversations and on `path`, so a repeated copy does not create a second file.
     pub(crate) async fn copy_to(&self, path: &str, to: &Self) -> Result<Option<String>, ToolError> {
         let Some(bytes) = self.get(path).await? else {
             return Ok(None);
@@ -164,7 +164,7 @@ impl ThreadFiles {
         Ok(Some(bytes.to_vec()))
     }
 
-    /// Stores a file. Returns whether it was stored: `PutMode::Create` stores no file whose path exists.
+    /// Stores a file. Returns `false` if the mode is `PutMode::Create` and the path exists already.
     async fn put(&self, path: &str, bytes: Vec<u8>, mode: PutMode) -> Result<bool, ToolError> {
         let place = self.place(path).ok_or_else(|| {
             ToolError::new("the path of the file is invalid").operator(path.to_owned())
@@ -185,7 +185,7 @@ impl ThreadFiles {
         ])
     }
 
-    /// Returns the path of a file in the object store; `None` if `path` is not the path of a file.
+    /// Returns the path of a file in the object store; `None` if `path` cannot be the path of a file of a thread.
     fn place(&self, path: &str) -> Option<Path> {
         let name = path.strip_prefix(FOLDER)?;
         let is_name = !name.is_empty() && name.chars().all(is_safe) && !name.starts_with('.');
@@ -214,7 +214,7 @@ fn is_safe(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
 }
 
-/// Returns the path of a file with this name and this part, which makes the path unique.
+/// Returns the path of a file: the name with safe characters, then `part`, which makes the path unique, and the extension.
 fn safe_name(name: &str, part: &str) -> String {
     let (stem, ending) = match name.rsplit_once('.') {
         Some((stem, ending))
@@ -224,7 +224,7 @@ fn safe_name(name: &str, part: &str) -> String {
         }
         _ => (name, ""),
     };
-    // The copy of a copy replaces the unique part and does not get a second one.
+    // In the name of a copy, the new unique part replaces the unique part of the original.
     let stem = match stem.rsplit_once('-') {
         Some((first, last))
             if last.len() == 8

@@ -1,8 +1,8 @@
 //! Agents and models for the agent loop of [`tool_core::turn`]: OpenAI, Anthropic, Gemini, Vertex AI, Amazon
 //! Bedrock, and every server that implements Chat Completions.
 //!
-//! [`HttpModel`](model::HttpModel) implements [`Model`](tool_core::turn::Model), so [`Turns::drive`](tool_core::turn::Turns::drive) runs a
-//! conversation with it. It sends the request, streams the reply, retries failed requests, and falls back to the next model of a chain.
+//! [`HttpModel`](model::HttpModel) implements [`Model`](tool_core::turn::Model), so [`Turns::drive`](tool_core::turn::Turns::drive) can run a
+//! conversation with an `HttpModel`. The model sends requests, streams replies, retries failed requests, and falls back to the next model of a chain.
 //! [`ScriptedModel`](model::ScriptedModel) returns messages that are written in advance, for tests and demonstrations. An [`Agent`](agent::Agent) is
 //! a model with instructions, tools and limits, and returns texts or typed outputs. The module [`runtime`] runs agents that call each other, and the
 //! module [`team`] has the tools with which one agent asks others. The module [`window`] shortens requests to the context window of a model. The

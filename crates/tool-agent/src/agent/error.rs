@@ -7,7 +7,7 @@ use tool_core::turn::{Outcome, Tripped, TurnError};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentConfigError {
-    /// The name is empty.
+    /// The name is empty or consists of white space.
     #[error("the name of the agent is empty: use a name such as `clerk`")]
     NoName,
     /// The limit on steps is 0.
@@ -22,7 +22,7 @@ pub enum AgentConfigError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
-    /// The agent loop failed.
+    /// The function of the instructions failed, a message of the user could not be stored, or the agent loop failed.
     #[error(transparent)]
     Turn(#[from] TurnError),
     /// The run stopped before its output, for example because a call waits for an approval. [`Outcome`] describes how to continue after each cause;

@@ -8,13 +8,13 @@
 //! |---|---|---|---|
 //! | [`input_guardrail`](AgentBuilder::input_guardrail) | the messages of the thread | before the first request of the agent in a drive, and before each request with a new message of a user | no request is sent, and later requests contain a note in place of the refused messages |
 //! | [`output_guardrail`](AgentBuilder::output_guardrail) | each text and each reasoning of the model, and typed outputs | before it is stored, and before it is shown unless [`show_unchecked_output`](AgentBuilder::show_unchecked_output) is set | the message of the model is dropped |
-//! | [`call_guardrail`](AgentBuilder::call_guardrail) | each call of the model | before any call of the message is stored or run | the message of the model is dropped with all its calls |
+//! | [`call_guardrail`](AgentBuilder::call_guardrail) | each call of the model, except the call of `final_answer` that returns a typed output | before any call of the message is stored or run | the message of the model is dropped with all its calls |
 //!
 //! In an [`AgentRuntime`](crate::runtime::AgentRuntime), each agent has its own guardrails: the input guardrails of an agent also run after a handoff
 //! to it, and sub-agents and prompts have the guardrails of their own agents.
 //!
-//! A guardrail that returns an error other than a [`Refusal`], panics or is never ready refuses as well (it fails closed). The user then reads a
-//! general text, and the log has the error. To let the model read why a single call is refused and continue, use a policy or
+//! A guardrail that panics or returns an error other than a [`Refusal`], also in `poll_ready`, refuses as well (it fails closed). The user then reads
+//! a general text, and the log has the error. To let the model read why a single call is refused and continue, use a policy or
 //! [`GateBuilder::layer`](tool_core::GateBuilder::layer) in place of a guardrail.
 //!
 //! The function [`guardrail`] makes a layer from an asynchronous function. Each layer wraps the one that was added before it, so the last one runs
@@ -92,8 +92,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Creates a refusal with a text for the user. The text is stored as the answer, so the model reads it in later turns. It must not quote what is
-    /// withheld.
+    /// Creates a refusal with a text for the user. The text is stored as the answer, so the model reads it in later turns. The text must not quote
+    /// the refused content.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -101,7 +101,7 @@ impl Refusal {
         }
     }
 
-    /// Adds a text for the operator, which is logged. Secrets of the context are redacted.
+    /// Adds a text for the operator, which is logged in place of the text for the user. Secrets of the context are redacted in both texts.
     #[must_use]
     pub fn operator(mut self, text: impl Into<String>) -> Self {
         self.operator = Some(text.into());
@@ -122,8 +122,8 @@ impl InputCheck {
         &self.messages
     }
 
-    /// Returns the texts of the messages of users since the last answer, each on separate lines. Files are named by their media types, and
-    /// [`messages`](Self::messages) contains them.
+    /// Returns the texts of the messages of users since the last answer, each on separate lines. Each file is replaced by its media type; use
+    /// [`messages`](Self::messages) to check the contents of files.
     pub fn text(&self) -> String {
         let begin = begin_of_turn(&self.messages, self.messages.len());
         let users = self.messages[begin..]
@@ -281,8 +281,8 @@ impl<R> fmt::Debug for Checks<R> {
     }
 }
 
-/// Creates a guardrail from an asynchronous function, which accepts a request with `Ok(())` and refuses it with a [`Refusal`]. Any other error refuses as
-/// well, with a general text for the user. The [module](self) has an example.
+/// Creates a guardrail from an asynchronous function, which accepts a request with `Ok(())` and refuses it with a [`Refusal`]. Any other error
+/// refuses as well, with a general text for the user. The [module](self) has an example.
 pub fn guardrail<F>(check: F) -> Guardrail<F> {
     Guardrail(check)
 }
@@ -383,7 +383,8 @@ impl Guardrails {
         Some(ending(GuardrailKind::Input, refusal, cx))
     }
 
-    /// Checks a message of the model: its text, then its calls. `typed` is whether the model returns a typed output with the tool `final_answer`.
+    /// Runs the output guardrails and then the call guardrails on a message of the model. Returns the message that ends the run if a guardrail
+    /// refuses. `typed` is whether the model returns a typed output with the tool `final_answer`.
     pub(super) async fn check_message(
         &self,
         message: &ModelMessage,
@@ -461,8 +462,8 @@ pub(super) fn refused_input(messages: &[Message]) -> Vec<u64> {
 
 impl AgentBuilder {
     /// Wraps the input guardrails in a tower layer, which checks the messages of the thread before the first request of the agent in each drive, and
-    /// before each request with a new message of a user. No request is made before all input guardrails have accepted. The layer that is added last is
-    /// the outermost. The module [`guardrails`](self) describes refusals.
+    /// before each request with a new message of a user. No request is made before all input guardrails have accepted. The layer that is added last
+    /// is the outermost. The module [`guardrails`](self) describes refusals.
     pub fn input_guardrail<L>(mut self, layer: L) -> Self
     where
         L: Layer<Checks<InputCheck>>,
@@ -475,12 +476,12 @@ impl AgentBuilder {
     }
 
     /// Wraps the output guardrails in a tower layer, which checks each text, each reasoning and each typed output of the model before it is stored.
-    /// The pieces of a message are held until the guardrails accept it: neither the observer of the model nor a
+    /// The pieces of a message are buffered until the guardrails accept the message: neither the observer of the model nor a
     /// [`ModelObserver`](crate::model::ModelObserver) receives them earlier, unless [`show_unchecked_output`](Self::show_unchecked_output) is set. A
     /// text that was not complete when the run was stopped is not stored. The layer that is added last is the outermost.
     ///
-    /// Texts of tools that answer in place of the model are not checked. If a [`Model`](tool_core::turn::Model) of the host passes pieces to users
-    /// itself, it must also hold them itself.
+    /// Texts of tools that answer in place of the model are not checked. A [`Model`](tool_core::turn::Model) of the host that passes pieces to users
+    /// itself must also buffer them itself.
     pub fn output_guardrail<L>(mut self, layer: L) -> Self
     where
         L: Layer<Checks<OutputCheck>>,
@@ -492,8 +493,9 @@ impl AgentBuilder {
         self
     }
 
-    /// Wraps the call guardrails in a tower layer, which checks each call of a message before the message is stored. If one call is refused, no call of the
-    /// message runs. Calls that were stored before the guardrail was added are not checked. The layer that is added last is the outermost.
+    /// Wraps the call guardrails in a tower layer, which checks each call of a message before the message is stored. If one call is refused, no call
+    /// of the message runs. The output guardrails, not the call guardrails, check the call of `final_answer` that returns a typed output. Calls that
+    /// were stored before the guardrail was added are not checked. The layer that is added last is the outermost.
     pub fn call_guardrail<L>(mut self, layer: L) -> Self
     where
         L: Layer<Checks<CallCheck>>,
@@ -505,8 +507,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Shows the pieces of each message while they arrive, before the output guardrails have checked them. If a guardrail refuses, the pieces are withdrawn
-    /// with [`ModelEvent::StepRestarted`](crate::model::ModelEvent::StepRestarted).
+    /// Shows each piece of a message when the model writes it, before the output guardrails have checked the message. If a guardrail refuses, the
+    /// pieces are withdrawn with [`ModelEvent::StepRestarted`](crate::model::ModelEvent::StepRestarted).
     pub fn show_unchecked_output(mut self) -> Self {
         self.0.guardrails.shows_unchecked = true;
         self

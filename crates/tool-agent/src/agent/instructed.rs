@@ -12,14 +12,14 @@ use crate::model::{OutputFormat, Unchecked};
 /// The note that requests contain in place of a message that an input guardrail has refused.
 const WITHHELD: &str = "[A guardrail has withheld this message of the user.]";
 
-/// A model that receives the instructions before the messages of the thread.
+/// A model that adds the instructions to each request, runs the guardrails, and counts invalid outputs.
 pub(crate) struct Instructed {
     model: Box<dyn Model>,
     instructions: Option<String>,
     guardrails: Guardrails,
     /// The sequence number of the last message of a user that the input guardrails have accepted.
     accepted: Option<u64>,
-    /// Sequence numbers of the messages that input guardrails have refused in earlier runs; `None` before the first request.
+    /// Sequence numbers of the messages that input guardrails have refused in earlier runs; `None` before the first request or estimate.
     refused: Option<Vec<u64>>,
     /// The messages of the last request, if they differ from those of the thread: the instructions, and notes in place of refused messages. Only new
     /// messages of the thread are copied.
@@ -140,8 +140,8 @@ impl Instructed {
         }
     }
 
-    /// Runs the input guardrails, if the request is the first or has a new message of a user. If a guardrail refuses, returns the message that ends the
-    /// run.
+    /// Runs the input guardrails, if the request is the first or has a new message of a user. If a guardrail refuses, returns the message that ends
+    /// the run.
     async fn check_input(&mut self, request: &ModelRequest<'_>) -> Option<ModelMessage> {
         if self.guardrails.input.is_empty() {
             return None;

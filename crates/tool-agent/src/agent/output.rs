@@ -10,12 +10,13 @@ use crate::model::OutputFormat;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OutputMode {
-    /// The model calls the tool `final_answer`, whose arguments are the output. Every model that calls tools can return it.
+    /// The model calls the tool `final_answer`, whose arguments are the output. This mode works with every model that can call tools.
     #[default]
     Tool,
     /// The text of the model is the output, and the provider enforces its schema: `response_format` of Chat Completions, `text.format` of Responses,
-    /// `output_config.format` of Anthropic, `responseJsonSchema` of Gemini, and `outputConfig.textFormat` of Bedrock. Gemini models before version 3 refuse
-    /// it if the request has tools. A model that is not an [`HttpModel`](crate::model::HttpModel) reads the schema from the context ([`OutputFormat`]).
+    /// `output_config.format` of Anthropic, `responseJsonSchema` of Gemini, and `outputConfig.textFormat` of Bedrock. Gemini models before version 3
+    /// refuse a request that has both this field and tools. A model that is not an [`HttpModel`](crate::model::HttpModel) must read the schema from
+    /// the context of the request ([`OutputFormat`]).
     Native,
 }
 
@@ -43,7 +44,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, AgentError> {
     serde_json::from_str(text).map_err(AgentError::Refused)
 }
 
-/// Counts the invalid outputs of a run, up to the allowed number of retries.
+/// The typed output that a run must return: its mode, and the number of invalid outputs so far.
 pub(super) struct Wanted {
     retries: u32,
     pub(super) mode: OutputMode,
@@ -51,7 +52,7 @@ pub(super) struct Wanted {
     invalid: u32,
     /// The sequence number of the last message that was judged; `None` before the first request.
     pub(super) judged: Option<u64>,
-    /// Why the model is not asked again.
+    /// Why the model is not asked again; `None` while a retry is left.
     pub(super) refused: Option<String>,
 }
 

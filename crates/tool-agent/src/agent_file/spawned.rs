@@ -1,4 +1,4 @@
-//! The keys of an agent file for sub-agents: their start, the agents that they may start, and the end of their sessions.
+//! The keys of an agent file about sub-agents: `immediate` and `resumable` of a sub-agent, `spawn`, and `session`.
 
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ pub(super) enum RawSide {
     B,
 }
 
-/// Whether the outcome of a session is delivered to the parent.
+/// Whether the outcome of a session for which no call waits is delivered to the parent as a message.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RawCommunication {
@@ -54,7 +54,7 @@ impl RawSession {
 }
 
 impl ImmediateKeys {
-    /// Returns the error text of an invalid combination of keys.
+    /// Returns the error text for an invalid combination of keys; `None` if the combination is valid.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let names = self.name_env.is_some() || self.description_env.is_some();
         match (self.per_instance, &self.message) {

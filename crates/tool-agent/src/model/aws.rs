@@ -22,7 +22,7 @@ const SERVICE: &str = "bedrock";
 /// Limit on the length of a frame. AWS writes frames of at most 24 MiB.
 const MAX_FRAME: usize = 24 << 20;
 
-/// The shortest frame: its two lengths, their checksum, and the checksum of the frame.
+/// Length of the shortest frame, in bytes: two lengths, their checksum, and the checksum of the frame.
 const MIN_FRAME: usize = 16;
 
 /// Access keys of AWS, with which requests are signed.
@@ -53,11 +53,11 @@ impl AwsKeys {
         self
     }
 
-    /// Reads the keys from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if it is set, `AWS_SESSION_TOKEN`.
+    /// Reads the keys from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if it is set and not empty, `AWS_SESSION_TOKEN`.
     ///
     /// # Errors
     ///
-    /// Fails if one of the first two variables is empty or not set, and if a variable is not UTF-8.
+    /// Fails if one of the first two variables is empty or not set, if a variable consists of white space, and if a variable is not UTF-8.
     pub fn from_env() -> Result<Self, MissingKey> {
         let keys = Self::new(
             from_env("AWS_ACCESS_KEY_ID")?,
@@ -90,8 +90,8 @@ impl fmt::Debug for AwsKeys {
 
 /// A source of access keys for [`Endpoint::bedrock`](super::Endpoint::bedrock).
 ///
-/// The keys are read before each attempt, so a source of temporary keys should cache them and fetch new ones shortly before the old ones expire. A host
-/// that uses the AWS SDK implements this trait with its provider of credentials.
+/// The keys are read before each attempt, so a source of temporary keys should cache them and fetch new ones shortly before the old ones expire. A
+/// host that uses the AWS SDK implements this trait with its provider of credentials.
 ///
 /// ```
 /// use futures::FutureExt as _;
@@ -193,7 +193,8 @@ pub(super) struct Frames {
 
 impl Frames {
     /// Accepts bytes in pieces of any size. Returns the events that these bytes complete, in the format that `tool-wire` reads, one event per line.
-    /// Fails if a frame has an invalid length or a wrong checksum, and if the payload of an event is not JSON.
+    /// Events that `tool-wire` does not read are left out. Fails if a frame is corrupt, for example because of an invalid length or a wrong checksum,
+    /// if a payload is not UTF-8, and if the payload of a returned event is not JSON.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<String, String> {
         self.buffer.extend_from_slice(bytes);
         let mut events = String::new();

@@ -30,7 +30,7 @@ const fn messages_field(provider: Provider) -> &'static str {
     }
 }
 
-/// Returns whether this crate writes a field of the body from the thread, the tools or the configuration, so that a host cannot replace it.
+/// Returns whether a host must not set a field of the body: the name of the model, `stream`, the tools, the system prompt and the messages.
 pub(super) fn is_reserved(provider: Provider, field: &str) -> bool {
     matches!(
         field,
@@ -127,8 +127,9 @@ fn cache_point(time: CacheTime) -> serde_json::Result<Box<RawValue>> {
     })
 }
 
-/// Adds a cache point after each of the last two messages of the user. The first of the two was the last message of the previous request, so Bedrock finds
-/// the prefix up to it in the cache, even for models for which it does not search for a shorter prefix.
+/// Adds a cache point after each of the last two messages of the user. In a conversation that continues, the first of the two was the last message of
+/// the previous request, so Bedrock finds the prefix up to that message in the cache, even for models for which it does not search for a shorter
+/// prefix.
 fn mark_messages(messages: &mut [Box<RawValue>], point: &RawValue) -> serde_json::Result<()> {
     #[derive(Deserialize, Serialize)]
     struct Message<'a> {
@@ -267,7 +268,7 @@ enum Messages<'a> {
     Contents(&'a [Box<RawValue>]),
 }
 
-/// Writes the body of a request for this model.
+/// Writes the body of a request, and returns it with the beta headers.
 pub(super) fn write(
     target: &Target,
     request: &ModelRequest<'_>,

@@ -94,10 +94,10 @@ pub enum ConfigError {
         /// A description of the fault.
         why: &'static str,
     },
-    /// The name of the model is empty.
+    /// The name of the model is empty or consists of white space.
     #[error("the name of the model is empty: use the provider's name for it")]
     NoModel,
-    /// The loop writes this field of the request itself.
+    /// [`HttpModelBuilder::field`] was called with the name of a field that a host must not set.
     #[error(
         "the field `{0}` of the request is reserved for the agent loop: remove it from the additional fields"
     )]
@@ -145,37 +145,40 @@ impl HttpModelBuilder {
         self
     }
 
-    /// Sets the sampling temperature. Without it, the request contains none. Anthropic's API has no temperature.
+    /// Sets the sampling temperature. Without it, the request contains none. For Anthropic, [`build`](Self::build) refuses a temperature
+    /// ([`ConfigError::Unsupported`]).
     #[must_use]
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// Lets the provider cache the beginning of each request, up to its last message, so that the cached part costs a tenth of the input price in the
-    /// next step of the run. Without this setting, Anthropic and Bedrock cache nothing. OpenAI and Gemini cache without it, so it has no effect for
-    /// them.
+    /// Lets Anthropic or Bedrock cache the beginning of each request, up to its last message, so that the cached part costs less than other input in
+    /// the next step of the run: a tenth of the input price at Anthropic. Without this setting, Anthropic and Bedrock cache nothing. The setting has
+    /// no effect for other providers; OpenAI and Gemini cache without it.
     ///
-    /// A request to Bedrock has up to three of the four permitted cache points: after the system prompt, which includes the tools before it, and after the
-    /// last two messages of the user, to which results of calls belong. Bedrock refuses cache points for a model without a prompt cache, and
-    /// [`CacheTime::OneHour`] for a model that caches for five minutes only, such as Amazon Nova. Below the minimum length of the model, which is 1,024
-    /// tokens or more, no provider caches, and the request succeeds.
+    /// A request to Bedrock has up to three of the four permitted cache points: one after the system prompt, so that the tools before the prompt are
+    /// cached too, and two after the last two messages of the user, to which results of calls belong. Bedrock refuses cache points for a model
+    /// without a prompt cache, and [`CacheTime::OneHour`] for a model that caches for five minutes only, such as Amazon Nova. Below the minimum
+    /// length of the model, which is 1,024 tokens or more, no provider caches, and the request succeeds.
     #[must_use]
     pub fn cache_prompt(mut self, time: CacheTime) -> Self {
         self.cache = Some(time);
         self
     }
 
-    /// Sets how requests to a server of Chat Completions contain the reasoning of earlier messages. The default is [`PastReasoning::Required`] for DeepSeek and
-    /// for Kimi at their own addresses, and [`PastReasoning::Own`] for all other servers. It has no effect on other formats, which define what is sent back.
+    /// Sets how requests to a server of Chat Completions contain the reasoning of earlier messages. The default is [`PastReasoning::Required`] for
+    /// DeepSeek and for Kimi at their own addresses, and [`PastReasoning::Own`] for all other servers. It has no effect on other formats, which
+    /// define what is sent back.
     #[must_use]
     pub fn past_reasoning(mut self, rule: PastReasoning) -> Self {
         self.past_reasoning = Some(rule);
         self
     }
 
-    /// Sets the price of the model. Each usage that the provider reports then has its cost ([`Usage::cost_micros`](tool_core::store::Usage::cost_micros)),
-    /// also the usage of failed attempts. In a chain, each model has its own price. Without it, the cost is not known.
+    /// Sets the price of the model. Each usage that the provider reports then has its cost
+    /// ([`Usage::cost_micros`](tool_core::store::Usage::cost_micros)), also the usage of failed attempts. In a chain, each model has its own price.
+    /// Without it, the cost is not known.
     #[must_use]
     pub fn price(mut self, price: ModelPrice) -> Self {
         self.price = Some(price);
@@ -186,8 +189,8 @@ impl HttpModelBuilder {
     /// of the model in place of the name of a tool. Pass clones of one value to all models of an account to count their requests together. Use
     /// [`Limit::each_tool`](tool_core::limits::Limit::each_tool) to count each model separately.
     ///
-    /// If a limit is exhausted, the request waits as it does after a response that requests a wait. If the wait fits into the [budget](Retry::budget)
-    /// of the step, the request waits in memory. Otherwise the run is suspended for the wait. A chain tries its next model at once.
+    /// If a limit is exhausted, a chain tries its next model at once. The last model of a chain, and a model without a chain, waits in memory if the
+    /// wait is within the [budget](Retry::budget) of the step and the deadline of the context. Otherwise the run is suspended for the wait.
     ///
     /// ```
     /// use std::time::Duration;
@@ -214,8 +217,8 @@ impl HttpModelBuilder {
     /// it as a JSON merge patch (RFC 7396): the keys of an object are merged, and `null` removes a field, such as `stream_options` for a server that
     /// refuses it. A second call with the same name replaces the first.
     ///
-    /// The fields of the messages (`messages`, `input`, `contents`), `system`, `systemInstruction`, `tools`, `toolConfig`, `model` and `stream` are
-    /// refused by [`build`](Self::build).
+    /// [`build`](Self::build) refuses the field in which the provider expects the messages (`messages`, `input` or `contents`), and `system`,
+    /// `systemInstruction`, `tools`, `toolConfig`, `model` and `stream`.
     #[must_use]
     pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.fields.insert(name.into(), value.into());
@@ -276,7 +279,7 @@ impl HttpModelBuilder {
         let key_header = endpoint.key_header.as_deref().map(name).transpose()?;
         let mut client = Client::builder();
         if is_loopback(&url) {
-            // A proxy from the environment would receive the key in clear text, and could not reach this machine.
+            // A proxy from the environment could not reach this machine, and with `http` it would receive the key in clear text.
             client = client.no_proxy();
         }
         let client = client
@@ -344,7 +347,7 @@ pub(super) struct Target {
     pub(super) signing: Option<Signing>,
     /// The fields of the body that are equal in every request.
     pub(super) params: Map<String, Value>,
-    /// The time of the cache points in a request to Bedrock.
+    /// The cache time of the cache points in a request to Bedrock; `None` for no cache points.
     pub(super) cache_points: Option<CacheTime>,
     pub(super) timeouts: Timeouts,
     pub(super) azure: bool,
@@ -372,7 +375,7 @@ impl Target {
         (!wait.is_zero()).then_some(wait)
     }
 
-    /// Stores a wait that the provider requests.
+    /// Stores a wait that the provider requests, unless a longer wait is stored already.
     pub(super) fn rest(&self, wait: Duration) {
         let until = Instant::now().checked_add(wait);
         let mut not_before = self
@@ -480,7 +483,7 @@ pub(super) fn shown(url: &str) -> String {
     }
 }
 
-/// Returns whether the host of a URL is this machine.
+/// Returns whether the host of a URL is `localhost` or a loopback address.
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');

@@ -31,24 +31,25 @@ use tool_core::{SecretString, ToolError};
 #[doc(alias("authentication", "API key", "OAuth"))]
 pub trait Credentials: Send + Sync + 'static {
     /// Returns the token of the next request, within 30 s. If this fails or takes longer, the request fails with
-    /// [`ModelErrorKind::Authentication`](super::ModelErrorKind::Authentication) and is not retried at this endpoint; the next model of the chain is tried.
-    /// The message contains the operator's text of the error.
+    /// [`ModelErrorKind::Authentication`](super::ModelErrorKind::Authentication) and is not retried at this endpoint; the next model of the chain is
+    /// tried. The message contains the operator's text of the error.
     fn token(&self) -> BoxFuture<'_, Result<SecretString, ToolError>>;
 
-    /// Called when the provider answers 401 to this token. Returns, within 30 s, whether [`token`](Self::token) now returns a different token. If so, the
-    /// request is sent again once. Several requests may report the same token, so renew it only if `token` still returns it. The default returns `false`.
+    /// Called when the provider answers 401 to this token, and when Bedrock answers 403 because the token has expired or is unknown. Returns, within
+    /// 30 s, whether [`token`](Self::token) now returns a different token. If so, the request is sent again once. Several requests may report the
+    /// same token, so renew it only if `token` still returns it. The default returns `false`.
     fn refused<'a>(&'a self, token: &'a SecretString) -> BoxFuture<'a, bool> {
         let _ = token;
         ready(false).boxed()
     }
 }
 
-/// A key that does not change.
+/// An API key as [`Credentials`]: every request contains the same key.
 #[derive(Clone)]
 pub struct ApiKey(SecretString);
 
 impl ApiKey {
-    /// Creates credentials that send this key.
+    /// Creates credentials from the text of a key.
     pub fn new(key: impl Into<SecretString>) -> Self {
         Self(key.into())
     }

@@ -44,8 +44,8 @@ pub struct Endpoint {
     pub(super) credentials: Option<Arc<dyn Credentials>>,
     /// The header of the token; `None` for `Authorization: Bearer`.
     pub(super) key_header: Option<String>,
-    /// Whether the server is the provider itself, whose parameters are known, and not a compatible server of
-    /// someone else.
+    /// Whether the server has the parameters of the provider's own API; `false` for the servers of [`compatible`](Self::compatible), which
+    /// may lack some of them.
     pub(super) own: bool,
     pub(super) allow_http: bool,
     #[cfg(feature = "bedrock")]

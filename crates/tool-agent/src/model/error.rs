@@ -6,10 +6,11 @@ use std::time::Duration;
 use tool_core::store::Usage;
 use tool_core::{ErrorKind, ToolError};
 
-/// Why a request to a model failed, after all retries and all models of the chain.
+/// Why a request to a model failed.
 ///
-/// [`HttpModel::error`](super::HttpModel::error) returns it to a host whose [`drive`](tool_core::turn::Turns::drive) ended with
-/// [`TurnError::Model`](tool_core::turn::TurnError::Model).
+/// [`HttpModel::error`](super::HttpModel::error) returns the error of the last step, after all retries and all models of the chain, for example if
+/// [`drive`](tool_core::turn::Turns::drive) ended with [`TurnError::Model`](tool_core::turn::TurnError::Model).
+/// [`ModelEvent::Failed`](super::ModelEvent::Failed) contains the error of one attempt.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", Text(self))]
 #[non_exhaustive]
@@ -27,13 +28,13 @@ pub struct ModelError {
     /// The minimum wait before the next request, if the provider requested one or an exhausted
     /// [shared limit](super::HttpModelBuilder::shared_limits) requires one. [`soonest`](Self::soonest) returns the shortest wait of the whole chain.
     pub retry_after: Option<Duration>,
-    /// The wait after which the run can continue: the shortest wait of the chain that does not fit into the [budget](super::Retry::budget) or the
-    /// deadline, if no model answered. The error of the agent loop is then of the kind `Pending`, which suspends the run
-    /// ([`TurnError::resumes_after`](tool_core::turn::TurnError::resumes_after)).
+    /// The wait after which the run can continue: the shortest wait of the chain that exceeds the [budget](super::Retry::budget) or the deadline. It
+    /// is `None` if a retry would fail again, for example because the request is invalid. If it is set, the error of the agent loop is of the kind
+    /// `Pending`, which suspends the run ([`TurnError::resumes_after`](tool_core::turn::TurnError::resumes_after)).
     pub resumes_after: Option<Duration>,
     /// The number of attempts at this model. An attempt counts even if its request could not be sent, for example because the credentials failed, and
-    /// counts once if its request was sent again with a renewed token. The number is 0 if the request was not sent, or not sent again, because of a
-    /// requested wait, a shared limit or a shared budget, and if it could not be written.
+    /// counts once if its request was sent again with a renewed token. The number is 0 if the last attempt was not made because of a requested wait,
+    /// a shared limit or a shared budget, and if the request could not be written.
     pub attempts: u32,
     /// The tokens that the failed attempts of all models used in this step, as far as the providers reported them. In
     /// [`ModelEvent::Failed`](super::ModelEvent::Failed), this is the usage of one attempt.
@@ -58,7 +59,7 @@ pub struct FailedModel {
     pub message: String,
     /// The minimum wait before the next request, if the provider requested one or an exhausted shared limit requires one.
     pub retry_after: Option<Duration>,
-    /// The number of attempts at this model; 0 if it was skipped because of a wait.
+    /// The number of attempts at this model, as in [`ModelError::attempts`].
     pub attempts: u32,
 }
 
@@ -86,7 +87,8 @@ pub enum ModelErrorKind {
     /// A filter of the provider refused the request. If a filter withholds a reply, the run ends with
     /// [`Outcome::Filtered`](tool_core::turn::Outcome::Filtered) and without an error.
     Filtered,
-    /// The provider refused the credentials (401), or the source of credentials failed or did not answer in 30 s.
+    /// The provider refused the credentials (401, or a name such as `invalid_api_key`), the request could not be sent or signed with them, or the
+    /// source of credentials failed or did not answer in 30 s.
     Authentication,
     /// The account may not use the model (403).
     Permission,
@@ -100,8 +102,9 @@ pub enum ModelErrorKind {
     Unwritable,
     /// The request is not in the recording that is replayed, or the recording could not be written.
     NotRecorded,
-    /// The request was not sent again, because the [budget](tool_core::turn::Budget) that the run shares has less left than the request may use.
-    /// The run ends with [`Outcome::SharedBudget`](tool_core::turn::Outcome::SharedBudget).
+    /// The request was not sent again, because the [budget](tool_core::turn::Budget) that the run shares has less left than the request may use, or
+    /// because the store of the budget failed. In the first case, the run ends with
+    /// [`Outcome::SharedBudget`](tool_core::turn::Outcome::SharedBudget).
     OverBudget,
     /// The request was not sent, because the store of the [shared limits](super::HttpModelBuilder::shared_limits) failed.
     LimitsUnavailable,
@@ -146,8 +149,8 @@ impl ModelErrorKind {
         }
     }
 
-    /// Returns whether errors of this class are retried. The provider's header `x-should-retry` takes precedence, and a reply that is too long is not
-    /// retried.
+    /// Returns whether errors of this class are retried. For all classes except [`QuotaExhausted`](Self::QuotaExhausted), the provider's header
+    /// `x-should-retry` takes precedence. A reply that is too long is not retried.
     pub const fn is_transient(self) -> bool {
         matches!(
             self,
@@ -171,8 +174,8 @@ impl ModelErrorKind {
         )
     }
 
-    /// Returns whether a different model may answer the request that this model did not answer. A request that is invalid, too long or filtered is
-    /// not sent to the next model of a chain, because that could hide the fault or evade the filter.
+    /// Returns whether the request is sent to the next model of a chain after an error of this class. For example, a request that is invalid, too
+    /// long or filtered is not sent to the next model, because that could hide the fault or evade the filter.
     pub const fn allows_fallback(self) -> bool {
         self.is_transient()
             || matches!(

@@ -37,8 +37,8 @@ impl ModelObserver {
         Self(Arc::new(observer))
     }
 
-    /// Passes an event to the function. If a host implements [`Model`](tool_core::turn::Model), it gets the observer of a request with [`ToolContext::get`]
-    /// and calls this for each piece of the reply. The models of this crate do so.
+    /// Passes an event to the function. The models of this crate call it for each event. A [`Model`](tool_core::turn::Model) of the host should get
+    /// the observer of a request with [`ToolContext::get`], and call it for each piece of the reply.
     pub fn call(&self, event: &ModelEvent<'_>) {
         (self.0)(event);
     }
@@ -59,12 +59,12 @@ impl fmt::Debug for ModelObserver {
     }
 }
 
-/// The pieces of a reply that an output guardrail has not checked yet, as a host value of the request.
+/// The pieces of a reply that the guardrails have not accepted yet, as a host value of the request.
 #[derive(Clone)]
 pub(crate) struct Unchecked(Arc<Mutex<Pieces>>);
 
 struct Pieces {
-    /// Whether the pieces are held until the reply is accepted.
+    /// Whether the pieces are buffered until the reply is accepted.
     holds: bool,
     held: Vec<Delta>,
     /// Whether the observers received pieces that may have to be withdrawn.
@@ -86,7 +86,7 @@ impl Unchecked {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes the pieces to the observers, because the reply was accepted.
+    /// Passes the buffered pieces to the observers, because the reply was accepted.
     pub(crate) fn release(&self) {
         let (held, observers) = {
             let mut pieces = self.lock();
@@ -97,7 +97,7 @@ impl Unchecked {
         }
     }
 
-    /// Drops the pieces, and withdraws those that were shown.
+    /// Drops the buffered pieces, and withdraws the pieces that were shown.
     pub(crate) fn withdraw(&self) {
         let (shown, observers) = {
             let mut pieces = self.lock();
@@ -109,7 +109,7 @@ impl Unchecked {
         }
     }
 
-    /// Records an event. Returns true if the observers must not receive it, because pieces are held.
+    /// Records an event. Returns `true` if the observers must not receive the event, because pieces are buffered.
     fn keep(&self, event: &ModelEvent<'_>, observers: &[Option<Arc<Observer>>; 2]) -> bool {
         let mut pieces = self.lock();
         pieces.observers.clone_from(observers);
@@ -175,26 +175,26 @@ impl Observers {
         self.observers.iter().all(Option::is_none)
     }
 
-    /// Returns whether pieces are held until the reply is complete and checked.
+    /// Returns whether pieces are buffered until the reply is complete and checked.
     pub(super) fn hold(&self) -> bool {
         let unchecked = self.unchecked.as_ref();
         unchecked.is_some_and(|unchecked| unchecked.lock().holds)
     }
 }
 
-/// An event of a request to a model, for interfaces that show the reply as it arrives, and for logs.
+/// An event of a request to a model, for interfaces that show the reply piece by piece, and for logs.
 /// The function that [`HttpModel::observe`](super::HttpModel::observe) sets receives the events in order.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ModelEvent<'a> {
-    /// A request is sent.
+    /// An attempt begins: the request is about to be sent.
     Request {
         /// The name of the model.
         model: &'a str,
         /// The number of the attempt at this model in this step; the first is 1.
         attempt: u32,
     },
-    /// A piece of the reply arrived.
+    /// The next piece of the reply.
     Delta(&'a Delta),
     /// All pieces since the last [`Request`](Self::Request) are withdrawn, because the attempt failed or a guardrail refused the reply. After a
     /// failed attempt, [`Failed`](Self::Failed) follows and states whether the request is sent again; after a refusal, no `Failed` follows. With

@@ -423,7 +423,8 @@ impl Exchange<'_> {
         self.failed(refusal, Some(status))
     }
 
-    /// Converts an error of the provider's format. `event` is the event or the body that contains the error.
+    /// Converts an error of a reply: a violation of the provider's format, or an error that the provider reported inside the reply. `event` is the
+    /// event or the body that contains the error.
     fn invalid(&self, error: &WireError, event: Option<&str>, headers: &HeaderMap) -> Failure {
         let WireError::Reported {
             kind,
@@ -471,7 +472,8 @@ impl Exchange<'_> {
         ModelError::new(kind, &self.target.model, why).into()
     }
 
-    /// Returns a redactor of the tokens. It is built only for errors and recordings. A token of fewer than `Redactor::SHORTEST` (6) bytes is not redacted.
+    /// Returns a redactor of the tokens. It is built only for errors and recordings. If a token has fewer than `Redactor::SHORTEST` (6) bytes, no
+    /// token is redacted.
     fn redactor(&self) -> Redactor {
         let tokens = self.tokens.iter().map(|token| ("key", token.clone()));
         Redactor::new(tokens).unwrap_or_default()
@@ -564,14 +566,14 @@ pub(super) fn deltas(message: &ModelMessage) -> Vec<Delta> {
     deltas
 }
 
-/// Returns the time after a duration, or a time years ahead if the duration exceeds the range of the clock.
+/// Returns the time after a duration, which is limited to ten years so that it does not exceed the range of the clock.
 fn after(duration: Duration) -> Instant {
     let now = Instant::now();
     let years = Duration::from_hours(10 * 365 * 24);
     now.checked_add(duration.min(years)).unwrap_or(now)
 }
 
-/// Returns the address of a redirect without its query, which may contain secrets.
+/// Returns the address of a redirect without its query, fragment and credentials, because these may contain secrets.
 fn redirected(from: &Url, headers: &HeaderMap) -> String {
     let to = headers.get(LOCATION).and_then(|to| to.to_str().ok());
     let to = to.and_then(|to| from.join(to).ok());

@@ -14,8 +14,8 @@ use tool_wire::Provider;
 
 const DESCRIPTION: &str = "Returns the final answer. Call this tool once, when the answer is complete; the arguments are the answer.";
 
-/// The schema of the text of a reply, as a host value of the request: an [`HttpModel`](super::HttpModel) sends it in the field with which its provider
-/// enables structured output. An [`Agent`](crate::agent::Agent) with [`OutputMode::Native`](crate::agent::OutputMode::Native) sets it.
+/// The schema of the text of a reply, as a host value of the request: an [`HttpModel`](super::HttpModel) sends it in the field with which its
+/// provider enables structured output. An [`Agent`](crate::agent::Agent) with [`OutputMode::Native`](crate::agent::OutputMode::Native) sets it.
 ///
 /// A [`Model`](tool_core::turn::Model) of the host reads it from the context of the request:
 ///
@@ -68,7 +68,7 @@ impl OutputFormat {
             .map_or("", |tool| tool.schema(dialect))
     }
 
-    /// Returns the tool that returns the output.
+    /// Returns a toolset with the tool `final_answer`, whose arguments are the output.
     pub(crate) fn tool(&self) -> &Toolset {
         &self.0
     }
@@ -88,7 +88,8 @@ impl OutputFormat {
         output.map_or_else(|| Err(result.model_text()), |output| Ok(output.reply_text))
     }
 
-    /// Returns the field of the request that contains the format, and the entries that are added to it. The properties have the order of the type's fields.
+    /// Returns the field of the request that contains the format, and the entries that are added to it. The properties have the order of the type's
+    /// fields.
     pub(super) fn field(&self, provider: Provider) -> serde_json::Result<FormatField> {
         let schema = self.schema(provider.dialect());
         let name = Self::NAME;

@@ -25,11 +25,11 @@ use super::retry::{Restart, Retry};
 
 /// A model of a provider, over HTTP: the [`Model`] that [`Turns::drive`](tool_core::turn::Turns::drive) asks.
 ///
-/// A request contains the thread and the tools of the step. The reply is streamed, its pieces are passed to [`observe`](Self::observe), and the arguments
-/// of calls remain the text that the model wrote. Failed requests are retried as [`Retry`] describes. A failed attempt stores nothing and runs no call. Its
-/// tokens are not part of the usage of a message: `Turns` adds them to the usage of the run, and a host with its own loop reads them with
-/// [`Model::unsettled_usage`] after each request. If the run is stopped, the connection is closed. If it was cancelled, or a new message of the user
-/// arrived, the text that was passed on is stored as a truncated message without calls.
+/// A request contains the thread and the tools of the step. The reply is streamed, its pieces are passed to [`observe`](Self::observe), and the
+/// arguments of calls remain the text that the model wrote. Failed requests are retried as [`Retry`] describes. A failed attempt stores nothing and
+/// runs no call. Its tokens are not part of the usage of a message: `Turns` adds them to the usage of the run, and a host with its own loop reads
+/// them with [`Model::unsettled_usage`] after each request. If the run is stopped, the connection is closed. If the run was cancelled or interrupted
+/// by a new message of the user, the text that was passed on is stored as a truncated message without calls.
 ///
 /// With [`or`](Self::or), models form a fallback chain: if a model cannot answer, the request is sent to the next one.
 ///
@@ -81,11 +81,11 @@ struct State {
     shown: bool,
     /// The tokens of failed attempts that no message contains.
     spent: Option<Usage>,
-    /// The number of requests that the step has sent.
+    /// The number of attempts in the step, over all models of the chain.
     requests: u32,
     /// The number of failed attempts that reported no tokens and may have used some.
     unmeasured: u32,
-    /// Whether a request was sent whose response has neither arrived nor failed.
+    /// Whether an attempt is in progress: its reply is neither complete nor failed.
     in_flight: bool,
     /// The price of the model that gets the current request.
     price: Option<ModelPrice>,
@@ -128,13 +128,13 @@ impl HttpModel {
 
     /// Adds the models of `next` to the end of the chain. The request is sent to the next model if the error allows it
     /// ([`ModelErrorKind::allows_fallback`]). A transient failure, such as an overloaded provider, a timeout or a broken stream, is retried first. An
-    /// exhausted quota, refused credentials, a missing permission and an unknown model are not retried. The request is not sent to the next model if
-    /// it is invalid, too long, refused by a filter, or cannot be written for the provider, or if [`Restart::Refuse`] is set and a piece of a reply
-    /// was passed on.
+    /// exhausted quota, refused credentials, a missing permission and an unknown model are not retried. After any other error, the request is not
+    /// sent to the next model, for example if the request is invalid, too long, or refused by a filter. If [`Restart::Refuse`] is set and a piece of
+    /// a reply was passed on, the request is not sent to the next model after any error.
     ///
-    /// The [`Retry`], the recording and the observer of `self` apply to the whole chain. Each model keeps its own timeouts. All clones share the waits that
-    /// providers request: a model is skipped until its wait has ended. The last model of the chain is not skipped: its request is sent after the wait, if
-    /// the wait fits into the budget and the deadline.
+    /// The [`Retry`], the recording and the observer of `self` apply to the whole chain. Each model keeps its own timeouts. All clones share the
+    /// waits that providers request: a model is skipped until its wait has ended. The last model of the chain is not skipped: its request is sent
+    /// after the wait, if the wait fits into the budget and the deadline.
     #[must_use]
     pub fn or(mut self, next: Self) -> Self {
         self.others.push(next.first);
@@ -142,19 +142,20 @@ impl HttpModel {
         self
     }
 
-    /// Calls `observer` with each event of each request. The task of the run calls it, so it must not block. A model that is skipped because of a wait
-    /// emits no events, and no event follows after a run was stopped. A second call of `observe` replaces the observer.
+    /// Calls `observer` with each event of each request. The task of the run calls it, so it must not block. A model that is skipped because of a
+    /// wait emits no events, and no event follows after a run was stopped. A second call of `observe` replaces the observer.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ModelEvent<'_>) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self
     }
 
-    /// Writes every request and its response to a file, for [`replay`](Self::replay). An existing file is replaced.
+    /// Writes requests and their responses to a file, for [`replay`](Self::replay). An existing file is replaced.
     ///
     /// The file has one JSON object in each line. It contains the conversation, but no headers of requests, and no host or query of a URL. If the
     /// server repeats the key, the key is redacted; a key of fewer than 6 bytes cannot be redacted. A request without a response, because the
-    /// connection failed or the run was stopped, is not recorded. Writing blocks the task of the run, so record in tests and not in production.
+    /// connection failed or the run was stopped, is not recorded, and neither is a refusal of credentials after which the request was sent again.
+    /// Writing blocks the task of the run, so record in tests and not in production.
     pub fn record(mut self, path: impl AsRef<Path>) -> Result<Self, RecordingError> {
         self.recording = Some(Arc::new(Recording::record(path.as_ref())?));
         Ok(self)
@@ -171,8 +172,9 @@ impl HttpModel {
         Ok(self)
     }
 
-    /// Returns why the last step of this model failed; `None` if it succeeded or was stopped. A clone does not have the error of the original. An
-    /// [`Agent`](crate::agent::Agent) runs clones, so read its errors from [`ModelEvent::Failed`] with [`observe`](Self::observe).
+    /// Returns why the last step of this model failed; `None` if it succeeded or was stopped, and before the first step. A clone does not have the
+    /// error of the original. An [`Agent`](crate::agent::Agent) runs clones, so read its errors from [`ModelEvent::Failed`] with
+    /// [`observe`](Self::observe).
     pub fn error(&self) -> Option<&ModelError> {
         self.state.error.as_ref()
     }
@@ -336,8 +338,8 @@ impl HttpModel {
     }
 }
 
-/// Counts a request towards the limits that are shared with other processes. Waits for an exhausted limit if the wait fits into the budget of the
-/// step.
+/// Counts a request towards the limits that are shared with other processes. If a limit is exhausted, the last model of the chain waits for it,
+/// unless the wait exceeds the budget of the step or the deadline.
 async fn permit(
     target: &Target,
     request: &ModelRequest<'_>,

@@ -9,7 +9,8 @@ use tool_core::store::Usage;
 /// The number of tokens to which a price applies.
 const TOKENS: u128 = 1_000_000;
 
-/// The price of a model: for each kind of token, the price of a million tokens in millionths of a currency. 3 dollars per million tokens are `3_000_000`.
+/// The price of a model: for each kind of token, the price of a million tokens in millionths of a currency. 3 dollars per million tokens are
+/// `3_000_000`.
 ///
 /// The currency is the host's choice, and all prices of a host use the same currency. Money is never a floating-point number.
 ///
@@ -72,8 +73,8 @@ impl ModelPrice {
         self
     }
 
-    /// Returns the cost of a usage in millionths of the currency, rounded up. A counter that the provider did not report counts as 0, so its tokens cost as much
-    /// as other tokens of the input.
+    /// Returns the cost of a usage in millionths of the currency, rounded up. A cache counter that the provider did not report counts as 0, so its
+    /// tokens cost as much as other tokens of the input.
     pub fn cost(&self, usage: &Usage) -> u64 {
         let parts = [
             (usage.cache_read_tokens, self.cache_read),
@@ -92,14 +93,14 @@ impl ModelPrice {
         u64::try_from(cost.div_ceil(TOKENS)).unwrap_or(u64::MAX)
     }
 
-    /// Returns the most that a request of this size may cost: all of its input may be written to a cache.
+    /// Returns the maximum cost of a request of this size: all of its input has the highest price of input tokens and cache tokens.
     pub(super) fn most_cost(&self, usage: &Usage) -> u64 {
         let caches = [self.cache_read, self.cache_write_5m, self.cache_write_1h];
         let input = caches.into_iter().flatten().fold(self.input, u64::max);
         Self::new(input, self.output).cost(usage)
     }
 
-    /// Returns the usage with its cost.
+    /// Returns the usage with its cost; without a price, the cost is `None`.
     pub(super) fn priced(price: Option<&Self>, usage: Usage) -> Usage {
         Usage {
             cost_micros: price.map(|price| price.cost(&usage)),

@@ -16,10 +16,10 @@ use serde_json::value::{RawValue, to_raw_value};
 #[non_exhaustive]
 #[doc(alias("reasoning_content", "reasoning_details", "DeepSeek", "Kimi"))]
 pub enum PastReasoning {
-    /// Each message is sent back with its reasoning unchanged, in the same field, but only to the model and the endpoint that wrote it.
+    /// Each message contains its reasoning unchanged, in the same field. The reasoning is sent only to the model and the endpoint that wrote it.
     Own,
-    /// As [`Own`](Self::Own), and each message with calls that has no reasoning gets a `reasoning_content` of one space. A server that requires the field
-    /// then accepts a thread that a different model began.
+    /// As [`Own`](Self::Own), and each message with calls that has no reasoning gets a `reasoning_content` of one space. A server that requires the
+    /// field then accepts a thread that a different model began.
     Required,
     /// No message contains reasoning.
     Omit,

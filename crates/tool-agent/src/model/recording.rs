@@ -61,7 +61,7 @@ struct Request {
     body: Value,
 }
 
-/// A response from a recording.
+/// The response of a recorded exchange.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Recorded {

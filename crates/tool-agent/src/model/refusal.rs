@@ -9,7 +9,7 @@ use tool_core::env;
 
 use super::error::{ModelError, ModelErrorKind};
 
-/// The class of each name that providers give to errors. A known name takes precedence over the status of the response, except over 402.
+/// The classes of the known names of errors. A known name takes precedence over the status of the response, except over 402.
 ///
 /// Sources, read on 2026-11-22: the error references of OpenAI, Anthropic, Google AI and Amazon Bedrock, and reports of users about names that are
 /// not documented.
@@ -175,7 +175,8 @@ impl Refusal {
         }
     }
 
-    /// Changes the class to `ContextWindow` if the message contains a text of `TOO_LONG`, because some providers have no name for this error.
+    /// Changes the class from `InvalidRequest` to `ContextWindow` if the message contains a text of `TOO_LONG`, because some providers have no name
+    /// for this error.
     fn recognise_length(&mut self) {
         let long = |part: &&str| self.message.contains(*part);
         if self.kind == Some(ModelErrorKind::InvalidRequest) && TOO_LONG.iter().any(long) {
@@ -267,7 +268,8 @@ pub(super) fn error_type(headers: &HeaderMap) -> Option<&str> {
     name.split(':').next()
 }
 
-/// Returns the class of a named error. AWS writes the names of exceptions in a response with an upper-case letter, and in a stream with a lower-case one.
+/// Returns the class of a named error. AWS writes the names of exceptions in a response with an upper-case letter, and in a stream with a lower-case
+/// one.
 fn class(name: &str) -> Option<ModelErrorKind> {
     let is = |known: &str| {
         known == name || known.ends_with("Exception") && known.eq_ignore_ascii_case(name)

@@ -8,11 +8,11 @@ use tool_core::env;
 ///
 /// Requests are repeated after 408, 409, 429, 5xx, broken connections and streams, timeouts, and replies that violate the provider's format, unless
 /// the provider says that the failure is final (an exhausted quota, `x-should-retry: false`). With `x-should-retry: true`, other failures are retried
-/// too, except exhausted quotas. The wait before attempt *n* (the first retry is attempt 2) is random, between the half and the whole of `first_wait`
-/// × 2ⁿ⁻², and at most `longest_wait`. By default, it is 0.25 s to 0.5 s before attempt 2, and 0.5 s to 1 s before attempt 3. If the provider asks
-/// for a wait (`retry-after-ms`, `Retry-After`, Gemini's `retryDelay`), its wait replaces the computed one, even if it is shorter. Up to a quarter of
-/// it is added at random, so that many clients do not return at the same moment. If the provider's wait does not fit into the `budget` or the
-/// deadline of the context, the next model of the chain is tried at once; without one, the run is suspended, and
+/// too, except exhausted quotas. The wait before attempt *n* (the first retry is attempt 2) is random, between half and the whole of the shorter of
+/// `first_wait` × 2ⁿ⁻² and `longest_wait`. By default, it is 0.25 s to 0.5 s before attempt 2, and 0.5 s to 1 s before attempt 3. If the provider
+/// asks for a wait (`retry-after-ms`, `Retry-After`, Gemini's `retryDelay`), its wait replaces the computed one, even if it is shorter. Up to a
+/// quarter of it is added at random, so that many clients do not return at the same moment. If the provider's wait does not fit into the `budget` or
+/// the deadline of the context, the next model of the chain is tried at once; without one, the run is suspended, and
 /// [`ModelError::resumes_after`](super::ModelError::resumes_after) is the wait. A [`Worker`](crate::worker::Worker) then queues the run for that
 /// time, and other hosts drive the thread again.
 ///
@@ -55,8 +55,8 @@ impl Default for Retry {
 
 /// The handling of an attempt that fails after a part of its reply was passed on.
 ///
-/// A failed attempt stores nothing and runs no call. This choice only affects what a user sees: an interface that cannot remove text, such as the AI SDK
-/// before version 7, needs [`Hold`](Self::Hold) or [`Refuse`](Self::Refuse).
+/// With each choice, a failed attempt stores nothing and runs no call. An interface that cannot remove text, such as the AI SDK before version 7,
+/// needs [`Hold`](Self::Hold) or [`Refuse`](Self::Refuse).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Restart {
@@ -82,8 +82,8 @@ pub struct Timeouts {
     /// The maximum time to connect.
     pub connect: Duration,
     /// The maximum time from sending the request until the first event of the reply, and from the head of the response until the first piece: a text,
-    /// reasoning or a call. If a server sends one JSON body in place of a stream, the complete body must arrive in this time. Models that do not stream
-    /// their reasoning need minutes.
+    /// reasoning or a call. If a server sends one JSON body in place of a stream, the complete body must arrive in this time. Models that do not
+    /// stream their reasoning need minutes.
     pub first_event: Duration,
     /// The maximum time between two events of the reply. Before the first piece, the later of this limit and `first_event` applies.
     pub idle: Duration,

@@ -73,7 +73,7 @@ impl Script {
         Self::with(move |_| Ok(message.clone()))
     }
 
-    /// Creates a script that replies with a text, which ends the run.
+    /// Creates a script that replies with a text and no calls.
     pub fn text(text: impl Into<String>) -> Self {
         Self::message(ModelMessage::text(text))
     }
@@ -112,8 +112,8 @@ impl ScriptedModel {
         }
     }
 
-    /// Calls `observer` with the events of each request, as [`HttpModel::observe`](super::HttpModel::observe) does. A text arrives word by word. A
-    /// script that returns an error emits no events.
+    /// Calls `observer` with the events of each request, as [`HttpModel::observe`](super::HttpModel::observe) does. Each word of a text is
+    /// one event. A script that returns an error emits no events.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ModelEvent<'_>) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
@@ -149,7 +149,7 @@ fn show(observers: &Observers, message: &ModelMessage) {
         attempt: 1,
     });
     for delta in deltas(message) {
-        // A text arrives word by word.
+        // Each word of a text is a piece.
         let pieces = match delta {
             Delta::Text(text) => text
                 .split_inclusive(' ')

@@ -394,7 +394,7 @@ async fn refused_call_stops_all_calls_of_its_message() {
     assert_eq!(tripped(&agent.drive(&turns, &cx).await.unwrap()), refused);
 }
 
-/// A layer whose service is never ready, and fails.
+/// A layer whose service fails in `poll_ready`.
 #[derive(Clone)]
 struct Unready;
 
