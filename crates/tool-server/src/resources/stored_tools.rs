@@ -69,7 +69,7 @@ fn inclusions() -> Schema {
 /// A JSON Schema.
 #[derive(Serialize, ToSchema)]
 pub(super) struct StoredSchema {
-    /// SHA-256 of the text: schemas with the same id are equal.
+    /// A hash of the text: schemas with the same id are equal.
     id: String,
     #[schema(value_type = Object)]
     schema: Box<RawValue>,

@@ -65,7 +65,7 @@ impl<DB: SqlDatabase> Expressions<DB> {
         self.number(rate.interval).sql(")")
     }
 
-    /// Adds the condition that the window of a quota has ended, or has no calls.
+    /// Adds the condition that a new window of a quota begins, as [`LimitRow::take`] decides it.
     fn is_over(&mut self, window: i64, at: i64) -> &mut Self {
         self.sql("(shared_limit.used = 0 OR shared_limit.since <= ");
         self.number(at - window);
@@ -127,8 +127,8 @@ impl<DB: SqlDatabase> Expressions<DB> {
     }
 }
 
-/// Returns the statement that takes a unit of a limit: it inserts the row, or changes it if the limit is not exhausted. It returns no row if the limit is
-/// exhausted. The database applies the rules of [`LimitRow::take`] while it holds the lock of the row, so no other statement is necessary.
+/// Returns the statement that takes a unit of a limit: it inserts the row, or changes it if the limit is not exhausted. It returns no row if the
+/// limit is exhausted. The database applies the rules of [`LimitRow::take`] while it holds the lock of the row, so no other statement is necessary.
 pub(crate) fn taking<DB: SqlDatabase>(take: &LimitTake, now: Timestamp) -> Statement<DB> {
     let mut first = LimitRow::new(take.id.clone(), now);
     first.take(take, now);

@@ -227,7 +227,7 @@ impl<T: PartialEq> Expected<Box<T>> {
 pub enum ErasedContents {
     /// The contents of one thread.
     Thread(ThreadId),
-    /// The contents of one user in one workspace. Messages are not among them: they are erased with their thread.
+    /// The contents of one user in one workspace. The messages of threads are erased only with the thread.
     Principal {
         /// The workspace of the user.
         workspace: Workspace,

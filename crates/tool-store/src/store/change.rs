@@ -49,12 +49,14 @@ pub enum Change {
         /// The row that the operator has read.
         expected: Expected<Box<ApprovalRow>>,
     },
-    /// Applies [`ApprovalStore::withdraw`](super::ApprovalStore::withdraw), but fails with `Conflict` if the request is not open.
+    /// Applies [`ApprovalStore::withdraw`](super::ApprovalStore::withdraw), but fails with `Missing` for an unknown request, and with `Conflict` for
+    /// a request that is not open.
     Revoke {
         /// The id of the request.
         id: String,
     },
-    /// Applies [`RunStore::stop_run`](super::RunStore::stop_run), but fails with `Conflict` if the run has ended.
+    /// Applies [`RunStore::stop_run`](super::RunStore::stop_run), but fails with `Missing` for an unknown run, and with `Conflict` for a run that has
+    /// ended.
     StopRun {
         /// The id of the run.
         id: RunId,
@@ -79,8 +81,8 @@ pub enum Change {
         /// The row that the operator has read.
         expected: Expected<Switch>,
     },
-    /// Ends a run regardless of its lease, for an operator who knows that its driver is dead. Fails with `Conflict` for a run that has ended, and
-    /// with `Stale` for a run that a different owner has taken over.
+    /// Ends a run regardless of its lease, for an operator who knows that its driver is dead. Fails with `Missing` for an unknown run, with
+    /// `Conflict` for a run that has ended, and with `Stale` for a run that a different owner has taken over.
     EndRun {
         /// The id of the run.
         id: RunId,
@@ -294,7 +296,8 @@ impl Changed {
         }
     }
 
-    /// Copies the tool, the conversation, the call and the approval of the changed row to the audit row, as far as the changed row has them.
+    /// Copies facts of the changed row to the audit row. Of an approval, these are its tool, its call, its conversation and its id; of an effect, its
+    /// tool, its call and its conversation; of a run or a plan, its conversation; of a switch or an enablement row, its tool. Other rows add nothing.
     pub fn complete(&self, audit: &mut AuditRow) {
         match self {
             Self::Approval(row) => {

@@ -272,8 +272,8 @@ pub enum ChildOpened {
     New(Box<ChildRow>),
     /// The store has a row of this thread already, and nothing was stored.
     Known(Box<ChildRow>),
-    /// The parent has as many live children of the agent as the limit allows, and nothing was stored. These are their rows,
-    /// ordered by conversation.
+    /// The parent has as many live children of the kind and the agent as the limit allows, and nothing was stored. These are the rows of these
+    /// children, ordered by conversation.
     Full(Vec<ChildRow>),
 }
 

@@ -50,7 +50,8 @@ impl RetentionTier {
         }
     }
 
-    /// Returns the time at which a tool that was deleted at `deleted` is removed; `None` for never.
+    /// Returns the time from which [`StoredToolStore::purge_tools`](super::StoredToolStore::purge_tools) removes a tool that was deleted at
+    /// `deleted`; `None` if the tool is never removed.
     pub fn due(self, deleted: Timestamp) -> Option<Timestamp> {
         let day = Duration::from_hours(24);
         self.days().map(|days| deleted.plus(day * days))
@@ -67,8 +68,8 @@ pub enum MemberRole {
     Approver,
     /// May also answer approvals, cancel runs, settle effects, set switches, enable and disable tools, and bind tools to agents.
     Operator,
-    /// May also create, change and delete tools and functions, and bind tools. An author may not answer approvals, so no author approves calls of the
-    /// author's own tools.
+    /// May also create, change and delete tools and functions, enable and disable tools, and bind tools to agents. An author may not answer
+    /// approvals, so no author approves calls of the author's own tools.
     Author,
     /// May do everything in a workspace, including changes of members, settings, runtime users and effects.
     Admin,

@@ -244,7 +244,7 @@ impl SkillChange {
     }
 }
 
-/// The instances whose rows have changed since a version.
+/// The instances that were added, or whose rows or pins have changed, since a version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ChangedInstances {
@@ -348,7 +348,8 @@ impl EnablementFacts {
         }
     }
 
-    /// Enables the tool by hand. Fails with `Missing` if the catalogue lacks it, and with `Conflict` if `by` is empty.
+    /// Enables the tool by hand. Fails with `Missing` if the catalogue lacks the tool and the tool does not call an agent, and with `Conflict` if
+    /// `by` is empty.
     pub fn enable(
         &self,
         instance: &InstanceId,
@@ -373,8 +374,8 @@ impl EnablementFacts {
         }))
     }
 
-    /// Removes a row that a person created. Fails with `Conflict` if `by` is empty, or if a different source enables the tool; in the second case,
-    /// the error contains the source.
+    /// Removes a row with the source `manual`. Fails with `Conflict` if `by` is empty, or if the row has a different source; in the second case, the
+    /// error contains the source.
     pub fn disable(&self, by: &str) -> Result<RowChange, StoreError> {
         check_operator(by)?;
         let tool = &self.tool;
@@ -501,7 +502,9 @@ pub trait EnablementStore: Catalogue {
     ///
     /// - The rows of a removed tool are removed with it. Entries and rows named `agent:…` are kept, because agents are not tools of a program.
     /// - If an entry has the name of a removed tool as an alias, the tool was renamed: its rows move to the new name.
-    /// - Rows are added for each global tool in every instance, and for each tool that a pinned skill of an instance requires.
+    /// - A tool that is global now has a row in every instance, and a tool that a pinned skill requires has a row in the instance of the pin.
+    /// - The row of a tool whose highest source has changed, for example of a tool that is no longer global, gets the new source, or is removed if no
+    ///   source enables the tool.
     fn reconcile(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, SyncReport>;
 
     /// Adds an instance, with a row for each global tool. Returns false if it exists. [`enable`](Self::enable) and
@@ -513,7 +516,7 @@ pub trait EnablementStore: Catalogue {
     fn remove_instance<'a>(&'a self, instance: &'a InstanceId) -> StoreFuture<'a, bool>;
 
     /// Enables a tool by hand. `tool` may be an alias. Returns false if a person has enabled the tool before. Fails with `Missing` if the catalogue
-    /// lacks the tool, and with `Conflict` if `by` is empty.
+    /// lacks the tool and its name does not begin with `agent:`, and with `Conflict` if `by` is empty.
     fn enable<'a>(
         &'a self,
         instance: &'a InstanceId,
@@ -522,8 +525,8 @@ pub trait EnablementStore: Catalogue {
         at: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Removes a row that a person created. Returns false if the tool is not enabled. Fails with `Conflict` if `by` is empty, or if the row's source
-    /// is a skill or global; in the second case, the error contains the source.
+    /// Removes a row with the source `manual`. Returns false if the tool is not enabled. Fails with `Conflict` if `by` is empty, or if the row has a
+    /// different source; in the second case, the error contains the source.
     fn disable<'a>(
         &'a self,
         instance: &'a InstanceId,

@@ -15,7 +15,7 @@ pub enum EventResource {
     Approvals,
     /// A call was recorded or has ended, or an operator has made a change. The key is the key of the audit row.
     Audit,
-    /// The tools or skills of an instance have changed. The key is the name of the instance.
+    /// An instance was added or removed, or its tools or skills have changed. The key is the name of the instance.
     Enablement,
     /// A function was created, changed or removed, or a version of it was added or removed. The key is the id of the function.
     Functions,

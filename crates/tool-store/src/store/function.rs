@@ -64,7 +64,7 @@ impl FunctionKind {
         }
     }
 
-    /// Returns whether the code runs in a system that the host does not control. Its effects are not known.
+    /// Returns whether the code runs in a system that the host does not control. The effects of such code are unknown until an admin states them.
     pub const fn is_foreign(&self) -> bool {
         matches!(self, Self::Mcp { .. } | Self::Http { .. })
     }

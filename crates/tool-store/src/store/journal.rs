@@ -26,12 +26,12 @@ pub struct Batch {
     pub run: Option<EndedRun>,
     /// The argument of [`RunStore::begin_run`](super::RunStore::begin_run).
     pub begin: Option<NewRun>,
-    /// The run whose driver writes the batch. If a different driver has taken over the thread, the batch is refused with
-    /// [`Conflict`](StoreError::Conflict).
+    /// The run whose driver writes the batch. The batch is refused with [`Conflict`](StoreError::Conflict) unless this run is the last run of the
+    /// thread and has this owner.
     pub fence: Option<RunFence>,
 }
 
-/// The condition of a [`Batch`] that a driver writes: no other driver has taken over its thread.
+/// The condition of a [`Batch`] that a driver writes: the run of the driver is still the last run of the thread, and still belongs to the driver.
 ///
 /// A process that was suspended for longer than its lease does not detect that its run was taken over. The store detects it, in the transaction of
 /// the write.
@@ -56,7 +56,7 @@ impl RunFence {
             return Ok(());
         }
         Err(StoreError::Conflict(format!(
-            "{} was taken over by a different driver, so nothing was written",
+            "{} has a new owner or is not the last run of its thread, so nothing was written",
             self.id
         )))
     }
@@ -102,7 +102,7 @@ pub trait BatchStore: Send + Sync + 'static {
     /// Applies each part like the method that it replaces, in one transaction and in this order: ends the effect, writes the audit row, appends the
     /// message, ends the run, begins a run. The fence is checked before the end of the run.
     ///
-    /// If a part is refused, the method writes nothing and returns the error of that part. The caller then writes the parts one by one.
+    /// If a part or the fence is refused, the method writes nothing and returns the error. A caller may then write the parts one by one.
     fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched>;
 }
 
@@ -127,8 +127,8 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Creates the journal of a store. `shared` is a value that all handles of the database share and that `store` keeps alive:
-    /// journals compare its address.
+    /// Creates the journal of a store. Two journals are equal if their `shared` has the same address. Pass a value that `store` keeps alive, and that
+    /// two handles share only if each of them may write the batches of the other.
     pub fn new<T: ?Sized>(store: Arc<dyn BatchStore>, shared: &Arc<T>) -> Self {
         let database = Arc::as_ptr(shared).cast::<()>().addr();
         Self { store, database }

@@ -81,7 +81,8 @@ pub trait KnowledgeStore: Send + Sync + 'static {
     fn remove_document<'a>(&'a self, name: &'a DocumentName) -> StoreFuture<'a, bool>;
 
     /// Returns the chunks of a workspace that match a query, best first. Two rankings are fused by rank: the chunks that contain every word of the
-    /// query, and the chunks that contain any of the words.
+    /// query, and the chunks that contain any of the words. The SQL stores of this crate rank a limited number of chunks: for each word, and for all
+    /// words together, at most `max(50, 1000 / words)`.
     fn search_chunks<'a>(&'a self, search: ChunkSearch<'a>) -> StoreFuture<'a, Vec<ChunkHit>>;
 
     /// Claims the document that has waited longest. Documents whose leases expired too often fail and are skipped. Returns `None` if no document is
@@ -140,8 +141,9 @@ pub trait KnowledgeStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Makes at most `limit` documents of a scope wait for embeddings of a model. Selects documents that do not wait yet and whose embeddings are of
-    /// a different model, and returns their number. Their current embeddings are kept until they are replaced.
+    /// Makes at most `limit` documents of a scope wait for embeddings of a model, and returns the number of these documents. Selects documents with
+    /// chunks that do not wait yet and whose [last model](DocumentEmbedding::model) is not this model. Their current embeddings are kept until new
+    /// embeddings replace them.
     ///
     /// Call it until it returns 0, after all processes use the new model. A worker that still uses the previous model may otherwise claim the
     /// documents.

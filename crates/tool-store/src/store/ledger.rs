@@ -89,22 +89,22 @@ pub struct EffectRow {
     /// - an earlier attempt ended after an operator had released the call and this attempt had begun, or
     /// - the end of the body contradicted an operator's resolution.
     pub late: bool,
-    /// The operator who resolved the effect when its outcome was unknown.
+    /// The operator who settled the effect, or who allowed the last rerun of the call.
     pub resolved_by: Option<String>,
     /// The number of this attempt: the first is 1, and each rerun that an operator allows adds 1.
     pub attempt: u32,
 }
 
-/// The result of [`EffectLedger::begin`].
+/// The result of [`EffectLedger::begin`] and of [`EffectLedger::close_call`]. The caller runs the body only after `begin`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(
     clippy::large_enum_variant,
     reason = "each value is matched right after it is returned"
 )]
 pub enum Begun {
-    /// The row is stored. The caller must run the body.
+    /// The row is stored. After `begin`, the caller must run the body.
     New,
-    /// The row of a later attempt that an operator has allowed is stored. The caller must run the body.
+    /// The row of a later attempt that an operator has allowed is stored. After `begin`, the caller must run the body.
     Again {
         /// The number of the attempt.
         attempt: u32,

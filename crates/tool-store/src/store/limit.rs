@@ -292,7 +292,7 @@ impl LimitRow {
         Some(unit)
     }
 
-    /// Returns the time at which a rate allows a whole burst again.
+    /// Returns the time at which a rate allows a whole burst again: at the earliest `at`, and `at` if a clock was set back.
     fn full_at(&self, rate: &Rate, at: i64) -> i64 {
         if self.since > latest(at, rate.burst) {
             at
@@ -301,7 +301,7 @@ impl LimitRow {
         }
     }
 
-    /// Returns whether the window of a quota has ended, or has no calls.
+    /// Returns whether a new window of a quota begins: the stored window has ended, has no calls, or begins too late because a clock was set back.
     fn is_over(&self, window: i64, at: i64) -> bool {
         self.used == 0 || at >= self.since.saturating_add(window) || self.since > latest(at, window)
     }
@@ -324,7 +324,8 @@ impl LimitRow {
         Duration::from_micros(wait).max(Duration::from_millis(1))
     }
 
-    /// Applies [`LimitStore::extend_permit`] to the row. Returns false, and changes nothing, if the permit has ended.
+    /// Applies [`LimitStore::extend_permit`] to the row. Returns false, and changes nothing, if the row has no permit with this name, or if the
+    /// lease of the permit has ended.
     pub fn extend(&mut self, token: &str, lease: Duration, now: Timestamp) -> bool {
         let Some(end) = self.permits.get_mut(token).filter(|end| **end > now) else {
             return false;
@@ -382,7 +383,8 @@ pub trait LimitStore: Send + Sync + 'static {
     /// Takes one unit of a limit, by the rules of [`LimitRow::take`]. Fails with `Conflict` if [`LimitTake::check`] refuses the request.
     fn take_limit(&self, take: LimitTake) -> StoreFuture<'_, LimitTaken>;
 
-    /// Restarts the lease of a permit at the time `at`. Returns false, and changes nothing, if the lease has ended or the permit was returned.
+    /// Restarts the lease of a permit, at the time `at` by the clock of the store. Returns false, and changes nothing, if the lease has ended, or if
+    /// the permit is unknown, for example because it was returned.
     fn extend_permit<'a>(
         &'a self,
         id: &'a LimitId,

@@ -105,7 +105,7 @@ pub struct MemoryFilter {
 /// A change of a memory by an operator. Fields that are `None` are not changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCorrection {
-    /// The new content. Its source becomes [`MemorySource::User`], and its embedding is removed.
+    /// The new content. If it differs from the stored content, the source of the memory becomes [`MemorySource::User`], and the embedding is removed.
     pub content: Option<String>,
     /// The new type of the memory.
     pub memory_type: Option<MemoryType>,
@@ -129,8 +129,8 @@ impl MemoryCorrection {
 /// Memories are found by their words ([`search_memories`](Self::search_memories)) and by the similarity of their embeddings
 /// ([`nearest_memories`](Self::nearest_memories)). Fuse the two lists with [`fuse_scores`](crate::text_search::fuse_scores).
 ///
-/// A handle that seals contents fails to write memories and notes with `Conflict`, because it would have to store them in clear text: a full-text
-/// index contains the words of memories.
+/// Writing a memory or a note through a handle that seals contents fails with `Conflict`, because the handle would have to store it in clear text: a
+/// full-text index contains the words of memories.
 ///
 /// ```
 /// use tool_store::*;
@@ -171,11 +171,12 @@ pub trait LongTermStore: Send + Sync + 'static {
     ) -> StoreFuture<'a, Vec<MemoryHit>>;
 
     /// Returns the memories that a reader's scope reads and whose embedding is most similar to a vector of the same model, best first. The score is
-    /// the cosine times the [weight](MemoryRow::weight) of the memory. Memories without an embedding of the model are not found.
+    /// the cosine times the [weight](MemoryRow::weight) of the memory, and is calculated for the memories with the largest cosines: 4 for each
+    /// result, and at least 64. Memories without an embedding of the model are not found.
     ///
-    /// In scopes with at most 1,024 embeddings, the result is exact. In larger scopes, the stores of this crate may first select the embeddings whose
-    /// codes (one bit for each dimension) are nearest to the code of the vector, at least 512. Only these embeddings are compared, so a result may be
-    /// missing. The selection considers only memories that are in the scopes, have one of the types and have not expired.
+    /// In scopes with at most 1,024 embeddings, all embeddings are compared. In larger scopes, the stores of this crate may first select the
+    /// embeddings whose codes (one bit for each dimension) are nearest to the code of the vector, at least 512. Only these embeddings are compared,
+    /// so a result may be missing. The selection considers only memories that are in the scopes, have one of the types and have not expired.
     fn nearest_memories<'a>(
         &'a self,
         reader: &'a MemoryScope,

@@ -11,8 +11,7 @@ use super::{StoreFuture, ThreadId, Timestamp, VariableScope, Workspace};
 pub enum Erasure<'a> {
     /// The contents of one thread.
     Thread(&'a ThreadId),
-    /// The contents of one user in one workspace that [`Maintenance::erase_contents`] lists. Messages are not among them: they are erased with their
-    /// thread.
+    /// The contents of one user in one workspace that [`Maintenance::erase_contents`] lists. The messages of threads are erased only with the thread.
     Principal {
         /// The workspace of the user.
         workspace: &'a Workspace,
@@ -21,7 +20,7 @@ pub enum Erasure<'a> {
     },
 }
 
-/// The numbers of rows that an erasure has changed or removed.
+/// The numbers of rows that an erasure has changed or removed. Rows of other tables, such as rooms and plans, are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erased {
     /// Messages that were removed.

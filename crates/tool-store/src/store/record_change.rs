@@ -29,7 +29,7 @@ pub enum RecordChange {
         /// The memory that the operator has read.
         expected: Expected<Box<MemoryRow>>,
     },
-    /// Removes all memories that were stored for a user. The result is [`Changed::Erased`](super::Changed::Erased).
+    /// Removes all memories that were last stored for a user. The result is [`Changed::Erased`](super::Changed::Erased).
     EraseMemories {
         /// The workspace of the user.
         workspace: Workspace,

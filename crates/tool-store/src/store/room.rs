@@ -259,8 +259,8 @@ fn check_author(author: Option<&str>, what: &str, room: &ThreadId) -> Result<(),
 
 /// A store of rooms. A room is a conversation that people and other systems write to at any time.
 ///
-/// Each incoming message is stored as an event in the backlog. A turn of the agent takes events and completes each of them. Independently of that,
-/// the history of the room contains the messages of both sides; the first messages can be replaced with a summary.
+/// Each incoming message is stored as an event in the backlog. A turn of the agent takes events, and completes or returns each of them. The
+/// history of the room is separate from the backlog: it contains the messages of both sides. The first messages can be replaced with a summary.
 ///
 /// ```
 /// use tool_store::*;

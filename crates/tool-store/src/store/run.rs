@@ -76,7 +76,7 @@ pub enum RunCause {
     Filtered,
     /// A guardrail of the host ended the run.
     Guardrail,
-    /// Calls wait for an approval, or the provider of a model requested a wait.
+    /// Calls wait for a person or for the client, or the provider of a model or a tool requested a wait.
     Waiting,
     /// The calls need variables that the user has not supplied.
     Lacking,
@@ -98,7 +98,7 @@ pub enum RunCause {
     SharedBudget,
     /// The host was shutting down.
     Draining,
-    /// The model or a store failed.
+    /// The run failed, for example because the model or a store failed, or because the model's message was incomplete.
     Failed,
     /// The processes that drove the run died too often: see [`WorkStore::claim_work`](super::WorkStore::claim_work).
     CrashLimit,
@@ -395,7 +395,8 @@ pub trait RunStore: Send + Sync + 'static {
     /// Begins a run of a thread, or takes over the run whose lease has expired, by the rules of [`RunRow::begin`].
     fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun>;
 
-    /// Extends the lease. Returns the stored row, or `None` if the owner no longer holds the run.
+    /// Extends the lease of a run, and stores its progress. Returns the stored row, or `None` if the run is unknown, has ended or belongs to a
+    /// different owner.
     fn renew_run<'a>(
         &'a self,
         id: &'a RunId,
@@ -404,7 +405,7 @@ pub trait RunStore: Send + Sync + 'static {
         progress: RunProgress,
     ) -> StoreFuture<'a, Option<RunRow>>;
 
-    /// Ends a run. Returns false, and changes nothing, if the owner no longer holds the run.
+    /// Ends a run. Returns false, and changes nothing, if the run is unknown, has ended or belongs to a different owner.
     fn end_run<'a>(&'a self, id: &'a RunId, owner: &'a str, end: RunEnd) -> StoreFuture<'a, bool>;
 
     /// Requests that the driver of a run stops. Returns the row, or `None` for an unknown run. A run that has ended is returned unchanged.

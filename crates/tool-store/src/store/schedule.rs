@@ -150,13 +150,14 @@ pub struct TaskUpdate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskRunState {
-    /// A process drives the run, or the run waits for its next attempt.
+    /// A process drives the run, the process died, or the run waits for its next attempt.
     Running,
     /// The run has succeeded.
     Succeeded,
     /// The turn of the run waits for a person, and continues later in its conversation.
     Waiting,
-    /// All attempts of the run have failed, or the task was changed or removed before the run ended.
+    /// The last attempt of the run has failed, the task was removed before the run ended, or the task was changed while the run waited for its next
+    /// attempt.
     Failed,
     /// The due time was skipped.
     Skipped,

@@ -238,7 +238,7 @@ tests! {
         let of_other = PlanSubmission { by: other, ..result("a", PlanOutcome::Completed) };
         refused(store, &row, PlanChange::Submit(of_other), "belongs to `agent:clerk`").await;
         let late = PlanSubmission { attempt: Some(2), ..result("a", PlanOutcome::Completed) };
-        refused(store, &row, PlanChange::Submit(late), "attempt 2 at the node `a` has ended").await;
+        refused(store, &row, PlanChange::Submit(late), "attempt 2 at the node `a` is not running").await;
         let long = PlanSubmission { notes: Some("x".repeat(70_000)), ..result("a", PlanOutcome::Completed) };
         refused(store, &row, PlanChange::Submit(long), "has 70000 bytes").await;
 
@@ -255,8 +255,8 @@ tests! {
         assert_eq!((row.status, row.checkpoint.number), (PlanStatus::Completed, 3));
     }
 
-    // S2-41: an output that does not match the schema, a missing deliverable and an unmet check are recorded as failed attempts. The last attempt fails
-    // the run.
+    // S2-41: an output that does not match the schema, a missing deliverable and an unmet check are recorded as failed attempts. The last attempt
+    // fails the run.
     #[test]
     async fn faulty_results_are_failed_attempts(store: impl PlanStore) {
         let store = &store;
@@ -372,8 +372,8 @@ tests! {
         assert_eq!((statuses(&other).as_str(), other.status), ("skipped", PlanStatus::Aborted));
     }
 
-    // S2-43: resumption makes the running nodes of dead processes ready, and leaves completed nodes and nodes with a lease. It is idempotent. A result of the
-    // earlier attempt is refused, and a node with an unresolved effect is blocked.
+    // S2-43: resumption makes the running nodes of dead processes ready, and leaves completed nodes and nodes with a lease. It is idempotent. A
+    // result of the earlier attempt is refused, and a node with an unresolved effect is blocked.
     #[test]
     async fn interrupted_run_is_resumed(store: impl PlanStore) {
         let store = &store;
@@ -389,12 +389,12 @@ tests! {
         assert_eq!(statuses(&row), "completed ready running ready");
         assert_eq!(row.nodes[1].attempts[0].status, PlanAttemptStatus::Interrupted);
         assert_eq!(change_at(store, &row, resume(), 700).await, row);
-        refused(store, &row, renewed, "attempt 1 at the node `b` has ended").await;
+        refused(store, &row, renewed, "attempt 1 at the node `b` is not running").await;
         let late = PlanSubmission { attempt: Some(1), ..result("b", PlanOutcome::Completed) };
-        refused(store, &row, PlanChange::Submit(late.clone()), "attempt 1 at the node `b` has ended").await;
+        refused(store, &row, PlanChange::Submit(late.clone()), "attempt 1 at the node `b` is not running").await;
         let row = change_at(store, &row, start("b", 800), 700).await;
         assert_eq!(row.nodes[1].attempts.len(), 2);
-        refused(store, &row, PlanChange::Submit(late), "attempt 1 at the node `b` has ended").await;
+        refused(store, &row, PlanChange::Submit(late), "attempt 1 at the node `b` is not running").await;
         let unresolved = PlanChange::Resume { unresolved: vec!["b".to_owned()] };
         let row = change_at(store, &row, unresolved, 800).await;
         assert_eq!(statuses(&row), "completed blocked running ready");

@@ -51,7 +51,7 @@ impl ToolSchema {
         Self { id, text }
     }
 
-    /// Returns the id: SHA-256 of the text, as lower-case hex.
+    /// Returns the id: a hash of the text, as 64 lower-case hexadecimal digits.
     pub fn id(&self) -> &str {
         &self.id
     }

@@ -81,7 +81,7 @@ enum Root {
     },
     /// A call outside of a thread.
     Alone(Lone),
-    /// The key that a version without call identities wrote: tenant, turn and the model's id of the call, hashed.
+    /// The key that a version without call identities wrote: a hash of the workspace, the turn and the model's id of the call.
     Earlier(Arc<str>),
 }
 
@@ -89,7 +89,7 @@ enum Root {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 enum Lone {
-    /// Random bits from [`CallId::alone`]: 32 lowercase hex digits, which are formatted only if a key is needed. Most calls need no key.
+    /// Random bits from [`CallId::alone`]. They are formatted as 32 lowercase hex digits only when the text is needed.
     Random(u128),
     /// Any other text, from a row that other software wrote.
     Named(Arc<str>),
@@ -377,7 +377,7 @@ impl fmt::Display for CallKey {
 #[derive(Clone, Debug)]
 pub struct EarlierCall {
     pub turn: Arc<str>,
-    /// The model's id of the call, after the ids of its outer calls.
+    /// The model's id of the call. For a nested call, this is the path of the outer call, followed by the number of the nested call and its id.
     pub path: String,
 }
 

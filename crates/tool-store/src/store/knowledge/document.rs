@@ -71,9 +71,9 @@ impl fmt::Display for DocumentName {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DocumentStatus {
-    /// The content was written and is not indexed yet. A search finds the chunks of the previous content, if there was one.
+    /// The content was written and is not indexed yet. A search finds the chunks of the previous content, if it was indexed.
     Pending,
-    /// A worker indexes the content, or its process died.
+    /// A worker indexes the content, or the process of the worker died.
     Indexing,
     /// A search finds the content.
     Indexed,
@@ -121,9 +121,9 @@ pub struct DocumentRow {
     pub ready: Option<Timestamp>,
     /// The token of the current claim, which is new for each claim.
     pub token: Option<String>,
-    /// The name of the worker that claimed the document last, for operators.
+    /// The name of the worker that claimed the document last since the content was written, for operators.
     pub worker: Option<String>,
-    /// The number of claims whose lease expired since the content was written.
+    /// The number of claims whose lease expired since the content was written; 0 after the content was indexed.
     pub recoveries: u32,
     /// When the document was created.
     pub created: Timestamp,
@@ -181,7 +181,7 @@ impl Document {
     }
 
     /// Splits a text into chunks of [`CHUNK_CHARS`](Self::CHUNK_CHARS) characters that overlap by [`CHUNK_OVERLAP`](Self::CHUNK_OVERLAP) characters.
-    /// A blank text has no chunks.
+    /// The last chunk may be shorter. A blank text has no chunks.
     ///
     /// ```
     /// use tool_store::Document;

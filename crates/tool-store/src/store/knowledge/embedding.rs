@@ -19,9 +19,10 @@ pub struct DocumentEmbedding {
     pub ready: Option<Timestamp>,
     /// The token of the current claim, which is new for each claim.
     pub token: Option<String>,
-    /// The number of attempts that failed since the last success.
+    /// The number of attempts that failed since the last success, or since the document was last indexed or
+    /// [renewed](super::KnowledgeStore::renew_embeddings).
     pub failures: u32,
-    /// Why the last attempt failed, for operators; `None` after a success.
+    /// Why the last of these attempts failed, for operators; `None` if none failed.
     pub fault: Option<String>,
 }
 

@@ -34,7 +34,7 @@ pub struct ChunkHit {
     pub index: u32,
     /// The text of the chunk.
     pub content: String,
-    /// The score, with four decimals. In a search by words it depends only on the rank of the chunk, so it can be compared only with scores of the
+    /// The score, with four decimals. In a search by words it depends only on the ranks of the chunk, so it can be compared only with scores of the
     /// same query. In a search by embeddings it is the cosine of the two vectors, from -1 to 1.
     pub score: f64,
 }

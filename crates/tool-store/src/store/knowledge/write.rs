@@ -11,7 +11,7 @@ const MOST_WORD: usize = 500;
 pub enum DocumentWriteMode {
     /// The write replaces the content.
     Replace,
-    /// The write adds the new content after a blank line. A document that does not exist is created.
+    /// The write adds the new content at the end, after a blank line unless the document is empty. A document that does not exist is created.
     Append,
 }
 
@@ -153,7 +153,7 @@ impl DocumentRow {
     }
 }
 
-/// Joins two texts with a blank line between them.
+/// Joins two texts with a blank line between them. If the first text is empty, returns the second text.
 fn joined(mut before: Vec<u8>, added: &[u8]) -> Vec<u8> {
     if !before.is_empty() {
         before.extend_from_slice(b"\n\n");

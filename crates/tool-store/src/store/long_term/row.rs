@@ -23,9 +23,10 @@ pub struct NewMemory {
     pub importance: Importance,
     /// The author of the content.
     pub source: MemorySource,
-    /// The user for whom the memory was stored; `None` if the host does not identify users. An erasure of the user removes the memory.
+    /// The user for whom the memory is stored; `None` if the host does not identify users. An erasure of the user removes the memory, unless it was
+    /// stored again for a different user.
     pub principal: Option<String>,
-    /// The conversation in which the memory was stored. An erasure of the thread removes the memory.
+    /// The conversation in which the memory is stored. An erasure of the thread removes the memory, unless it was stored again in a different thread.
     pub conversation: Option<String>,
     /// The embedding of the content; `None` if the host has no model for embeddings.
     pub vector: Option<MemoryVector>,

@@ -23,7 +23,7 @@ impl MemoryVector {
     pub const MOST_DIMENSIONS: usize = 8_192;
 
     /// Creates a vector, and scales it to unit length. Fails with `Conflict` if the model has no name or a name with a NUL character, if the vector
-    /// has no values or more than [`MOST_DIMENSIONS`](Self::MOST_DIMENSIONS), if a value is not a number, or if all values are 0.
+    /// has no values or more than [`MOST_DIMENSIONS`](Self::MOST_DIMENSIONS), if a value is infinite or not a number, or if all values are 0.
     pub fn new(model: impl Into<String>, mut values: Vec<f32>) -> Result<Self, StoreError> {
         let model = model.into();
         let conflict = |fault: &str| {
@@ -41,7 +41,7 @@ impl MemoryVector {
         let length = length.sum::<f64>().sqrt();
         if !length.is_finite() || length == 0.0 {
             return conflict(
-                "contains a value that is not a number, or only zeros: use the vector of the model",
+                "contains a value that is infinite or not a number, or only zeros: use the vector of the model",
             );
         }
         for value in &mut values {

@@ -43,7 +43,7 @@ impl Events {
         format!("{}.{number}", self.epoch)
     }
 
-    /// Returns the number of a position; `None` if a different store created the position, or if a later event was already removed.
+    /// Returns the number of a position; `None` if the text is not a position of this store, or if a later event was already removed.
     fn number(&self, position: &str) -> Option<u64> {
         let (epoch, number) = position.split_once('.')?;
         let number: u64 = number.parse().ok()?;

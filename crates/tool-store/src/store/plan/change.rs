@@ -13,7 +13,7 @@ use super::state::{
 };
 use super::step::Step;
 
-/// Maximum size of the result of a node, in bytes: the JSON of its output, its artifacts and its notes.
+/// Maximum size of the result of a node, in bytes: the JSON of the output, the texts of the artifacts, and the notes.
 const MOST_RESULT: usize = 64 * 1024;
 
 /// A change of a run.
@@ -73,7 +73,8 @@ pub enum PlanOutcome {
 pub struct PlanSubmission {
     /// The id of the node.
     pub node: String,
-    /// The number of the attempt, as a fence: a result of an earlier attempt is refused. `None` submits for the current attempt.
+    /// The number of the attempt, as a fence: a result of an earlier attempt is refused. `None` submits for the running attempt, or begins and ends
+    /// an attempt at a ready node.
     pub attempt: Option<u32>,
     /// The executor that submits the result.
     pub by: PlanOwner,
@@ -125,9 +126,9 @@ pub enum PlanRefusal {
         /// The executor of the change.
         by: PlanOwner,
     },
-    /// The attempt has ended.
+    /// The attempt is not running: it has ended, or never began.
     #[error(
-        "attempt {attempt} at the node `{node}` has ended: read the active plan, and begin again if the node is ready"
+        "attempt {attempt} at the node `{node}` is not running: read the active plan, and begin again if the node is ready"
     )]
     Attempt {
         /// The id of the node.
@@ -163,7 +164,7 @@ impl PlanSubmission {
         Ok(())
     }
 
-    /// Returns the faults of the result: faults of its output, missing deliverables, and checks that the output does not meet.
+    /// Returns the faults of the result: faults of its output, a missing output, missing deliverables, and checks that the output does not meet.
     fn faults(&self, node: &PlanNode) -> Vec<PlanIssue> {
         let mut faults = self.schema_issues.clone();
         let output = self.output.as_ref();

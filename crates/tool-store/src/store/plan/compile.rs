@@ -64,7 +64,7 @@ pub struct PlanRules {
     pub most_nodes: usize,
     /// The maximum number of edges; 400 by default.
     pub most_edges: usize,
-    /// The number of attempts with a faulty result after which a node fails; 3 by default.
+    /// The number of attempts with a faulty result after which a node fails; 3 by default. 0 has the effect of 1.
     pub most_attempts: u32,
     /// Whether the nodes of a plan begin only after a person has approved the plan; false by default.
     pub approval: bool,

@@ -57,7 +57,7 @@ pub struct PlanNode {
     pub deliverables: Vec<PlanDeliverable>,
     /// The criteria of good work, as texts for the owner.
     pub success_criteria: Vec<String>,
-    /// Conditions on the structured output, which are checked when the result is submitted.
+    /// Conditions on the structured output, which are checked when an executor reports that the node is completed.
     pub completion_checks: Vec<PlanCondition>,
 }
 
@@ -69,7 +69,7 @@ pub enum PlanNodeKind {
     /// Work of an owner. It begins when all nodes before it are completed, and is skipped if one of them is skipped.
     #[default]
     Task,
-    /// Chooses one of its edges by the output of the node before it. The nodes on the other edges are skipped.
+    /// Chooses one of its edges by the output of the node before it. For the nodes on its other edges, the switch counts as skipped.
     Switch,
     /// Waits until each node before it is completed or skipped. It is skipped only if all of them are skipped.
     Join,

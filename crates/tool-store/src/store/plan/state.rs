@@ -12,7 +12,7 @@ use super::draft::PlanOwner;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStatus {
-    /// A node is ready or running.
+    /// A node that is not a task of a user is ready or running.
     Running,
     /// The run waits for a person: for the approval of the plan, or because only tasks of users are left to do now.
     AwaitingHuman,
@@ -60,7 +60,7 @@ pub enum PlanNodeStatus {
     Pending,
     /// An executor may begin the node.
     Ready,
-    /// An executor works on the node, or its process died.
+    /// An executor works on the node, or the process of the executor died.
     Running,
     /// The result of the node was accepted.
     Completed,
@@ -139,8 +139,8 @@ pub struct PlanAttempt {
     pub by: PlanOwner,
     /// When the attempt began.
     pub started: Timestamp,
-    /// The end of the lease with which the executor holds the node. After that, [`PlanChange::Resume`](super::PlanChange::Resume) makes the node
-    /// ready again.
+    /// The end of the lease of the executor. After that time, [`PlanChange::Resume`](super::PlanChange::Resume) makes the node ready again, or blocks
+    /// the node if its effects are unresolved.
     pub lease_until: Timestamp,
     /// When the attempt ended.
     pub ended: Option<Timestamp>,
@@ -239,7 +239,7 @@ pub struct PlanAnswer {
 pub struct PlanCheckpoint {
     /// The number of checkpoints of the run. It increases by 1 when nodes are completed, skipped or failed.
     pub number: u64,
-    /// The event after which the checkpoint was made.
+    /// The sequence number of the event that records the checkpoint.
     pub event: u64,
     /// When the checkpoint was made.
     pub at: Timestamp,
