@@ -17,7 +17,7 @@ pub struct UploadAttachment {
     /// The type of a text file in `data`, such as `text/csv`. The type of other files is found in their bytes.
     #[cfg_attr(feature = "schema", schema(length = 1..=200))]
     pub mime: Option<String>,
-    /// The name of the file. The default is the name of the attachment.
+    /// The name of the file. The default is the name of the attachment, or `file`.
     #[cfg_attr(feature = "schema", schema(length = 1..=255))]
     pub file: Option<String>,
 }

@@ -185,7 +185,7 @@ pub struct Entry {
     /// The kind of the entry.
     #[serde(rename = "type")]
     pub kind: EntryKind,
-    /// The size in bytes, if it is a file.
+    /// The size in bytes, if it is a file that can be opened.
     pub size_bytes: Option<u64>,
 }
 
@@ -200,7 +200,7 @@ pub enum EntryKind {
     File,
     /// The entry is a symbolic link.
     Link,
-    /// The entry is a pipe, a socket or a device.
+    /// The entry is a pipe, a socket or a device, or its kind is unknown.
     Other,
 }
 
@@ -280,7 +280,7 @@ pub struct Found {
     pub truncated: bool,
     /// The `offset` of the next call, to continue.
     pub next_offset: Option<u64>,
-    /// Advice if not every file was searched.
+    /// Advice if not every file was searched or not every ignore rule was applied.
     pub note: Option<String>,
 }
 
@@ -296,10 +296,10 @@ pub struct Matches {
     pub truncated: bool,
     /// The `offset` of the next call, to continue.
     pub next_offset: Option<u64>,
-    /// The number of files that could not be read: files with several hard links, on a different file system, without permission, or with a
-    /// line that is too long.
+    /// The number of files that could not be read, for example files with several hard links, on a different file system, without permission, or with
+    /// a line that is too long.
     pub skipped: u64,
-    /// Advice if not every file was searched.
+    /// Advice if not every file was searched or not every ignore rule was applied.
     pub note: Option<String>,
 }
 

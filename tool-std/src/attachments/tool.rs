@@ -39,7 +39,7 @@ pub async fn upload_attachment(
     /// The type of a text file in `data`, such as `text/csv`. The type of other files is found in their bytes.
     #[arg(length = 1..=200)]
     mime: Option<String>,
-    /// The name of the file. The default is the name of the attachment.
+    /// The name of the file. The default is the name of the attachment, or `file`.
     #[arg(length = 1..=255)]
     file: Option<String>,
 ) -> Result<Uploaded, ToolError> {

@@ -19,7 +19,7 @@ pub struct Found {
     pub truncated: bool,
     /// The `offset` of the next call, to continue.
     pub next_offset: Option<u64>,
-    /// Advice if not every file was searched.
+    /// Advice if not every file was searched or not every ignore rule was applied.
     pub note: Option<String>,
 }
 

@@ -29,7 +29,7 @@ pub struct Entry {
     /// The kind of the entry.
     #[serde(rename = "type")]
     pub kind: EntryKind,
-    /// The size in bytes, if it is a file.
+    /// The size in bytes, if it is a file that can be opened.
     pub size_bytes: Option<u64>,
 }
 
@@ -45,7 +45,7 @@ pub enum EntryKind {
     File,
     /// The entry is a symbolic link.
     Link,
-    /// The entry is a pipe, a socket or a device.
+    /// The entry is a pipe, a socket or a device, or its kind is unknown.
     Other,
 }
 

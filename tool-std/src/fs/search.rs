@@ -32,10 +32,10 @@ pub struct Matches {
     pub truncated: bool,
     /// The `offset` of the next call, to continue.
     pub next_offset: Option<u64>,
-    /// The number of files that could not be read: files with several hard links, on a different file system, without permission, or with a
-    /// line that is too long.
+    /// The number of files that could not be read, for example files with several hard links, on a different file system, without permission, or with
+    /// a line that is too long.
     pub skipped: u64,
-    /// Advice if not every file was searched.
+    /// Advice if not every file was searched or not every ignore rule was applied.
     pub note: Option<String>,
 }
 

@@ -45,8 +45,8 @@ impl Default for Git {
 impl Git {
     /// Creates the default settings: repositories of `https://github.com`, 120 seconds for a call, 5 MB of output for each run of git, and no author.
     ///
-    /// `PATH`, the proxies (`HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in upper or lower case) and the certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`)
-    /// of this process are read once, here.
+    /// `PATH`, the proxies (`HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in upper or lower case) and the certificates (`SSL_CERT_FILE`,
+    /// `SSL_CERT_DIR`) of this process are read once, here.
     pub fn new() -> Self {
         let host_env = environment().filter(|(_, value)| !value.is_empty());
         Self(Arc::new(Settings {

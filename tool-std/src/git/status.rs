@@ -42,7 +42,7 @@ pub enum FileState {
 pub struct FileChange {
     /// The path of the file in the repository. The path of a folder with only new files ends with `/`.
     pub path: String,
-    /// The path before the file was renamed.
+    /// The path before the file was renamed, or the path of the file that was copied.
     pub from: Option<String>,
     /// The state in the index, for the next commit.
     pub staged: FileState,

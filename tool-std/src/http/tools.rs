@@ -22,7 +22,7 @@ use super::{
 pub struct Answered {
     /// The status code, such as 200.
     pub status: u16,
-    /// The URL of the response, after all redirects.
+    /// The URL of the response, after the redirects that were followed.
     pub url: String,
     /// Some headers of the response.
     pub headers: Vec<Field>,
