@@ -31,7 +31,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     streamed.close()
 }
 
-/// A block of the message while it arrives.
+/// A block of the message that is being read.
 #[derive(Debug)]
 struct Block {
     index: u64,
@@ -60,7 +60,7 @@ enum Kind {
     Other(String),
 }
 
-/// The part of a reply that has arrived.
+/// The part of a reply that has been read.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     blocks: Vec<Block>,
@@ -80,7 +80,7 @@ struct Counts {
     apart: Usage,
 }
 
-/// The token counts of one run of a model. A reply may have several runs.
+/// The token counts of one run of a model, or the counts at the top level. A reply may have several runs.
 #[derive(Debug, Default)]
 struct Iteration {
     /// Tokens of the input that were neither read from a cache nor written to it.
@@ -393,7 +393,7 @@ impl Reading for Streamed {
                     self.stop = Some(stop);
                 }
             }
-            // `reported` has handled an event with the object `error`; this event lacks the object.
+            // `reported` has handled an event with a value of `error`; this event has no such value.
             "error" => return Err(named(ANTHROPIC, &event, &[])),
             "message_stop" => self.ended = true,
             // Ignores `ping`, and events that a later version of the API may add.

@@ -77,7 +77,7 @@ fn usage(of: &Object<'_>) -> Option<Usage> {
     })
 }
 
-/// A block of the message while it arrives.
+/// A block of the message that is being read.
 #[derive(Debug)]
 struct Block {
     index: u64,
@@ -139,7 +139,7 @@ impl Kind {
     }
 }
 
-/// The part of a reply that has arrived.
+/// The part of a reply that has been read.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     blocks: Vec<Block>,
@@ -158,7 +158,8 @@ impl Streamed {
         kind
     }
 
-    /// Returns the block that an event belongs to. Creates the block if it does not exist, because a text block begins without a start event.
+    /// Returns the block that an event belongs to. Creates the block if it does not exist, because a block of text or of reasoning begins without a
+    /// start event.
     fn open(&mut self, event: &Object<'_>) -> Result<&mut Block, WireError> {
         let place = event.required("contentBlockIndex")?;
         let index = place.number()?;

@@ -30,7 +30,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     streamed.close()
 }
 
-/// Returns the tokens that the request used. In a stream, only the last chunk reports them.
+/// Returns the tokens that the request used. In a stream, the last report counts.
 fn usage(body: &Object<'_>) -> Option<Usage> {
     let usage = body.inner("usage")?;
     let input = usage.inner("prompt_tokens_details");
@@ -70,7 +70,7 @@ pub(super) fn reported(provider: Provider, body: &Object<'_>) -> Result<(), Wire
     Err(named(provider, &error, &["type", "status", "code"]))
 }
 
-/// Creates the error that an object describes. Its kind is the first of the keys that has a text.
+/// Creates the error that an object describes. Its kind is the text of the first of the keys `kinds` that has a text, otherwise `error`.
 pub(super) fn named(provider: Provider, error: &Object<'_>, kinds: &[&str]) -> WireError {
     let word = |key: &str| error.get(key)?.text().ok().filter(|word| !word.is_empty());
     let number = |key| Some(error.get(key)?.number().ok()?.to_string());
@@ -85,7 +85,7 @@ pub(super) fn named(provider: Provider, error: &Object<'_>, kinds: &[&str]) -> W
     }
 }
 
-/// Returns the only choice of a response. More than one choice is an error.
+/// Returns the only choice of a response or of a chunk; `None` for a chunk that reports only the token usage. More than one choice is an error.
 fn choice<'a>(body: &Object<'a>, whole: bool) -> Result<Option<Object<'a>>, WireError> {
     reported(CHAT, body)?;
     // Some servers report the token usage of a stream in a chunk that has only the usage.
@@ -118,7 +118,7 @@ struct Call {
     arguments: String,
 }
 
-/// The part of a reply that has arrived.
+/// The part of a reply that has been read.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     text: String,
@@ -338,7 +338,8 @@ struct Answer<'a> {
     content: &'a str,
 }
 
-/// Writes results as tool messages. Tool messages can contain only text, so files are written into a user message after all results.
+/// Writes results as tool messages. Tool messages can contain only text, so files that are not text are written into a user message after all
+/// results.
 pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let mut files = Vec::new();
     for result in results {

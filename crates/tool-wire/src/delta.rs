@@ -1,6 +1,6 @@
 //! The pieces of a streamed reply.
 
-/// A new piece of a streamed reply, for an interface that shows it as it arrives. Do not run a call before
+/// A new piece of a streamed reply, for an interface that shows a reply before it is complete. Do not run a call before
 /// [`ReplyStream::finish`](super::ReplyStream::finish) has returned a complete reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -16,7 +16,7 @@ pub enum WireError {
         /// The message of the JSON parser.
         why: String,
     },
-    /// A value does not have the shape that the provider's API documents.
+    /// A value does not have the expected shape, for example because the request asked for several choices.
     #[error(
         "{provider} sent an unexpected shape at `{pointer}`: expected {expected}, found {found}"
     )]
@@ -59,7 +59,7 @@ pub enum WireError {
     Stream {
         /// The provider that sent the stream.
         provider: Provider,
-        /// A description of the fault and of the fix.
+        /// A description of the fault, with the fix if there is one.
         why: String,
     },
     /// A call has no result. Providers refuse a history with such a call.
@@ -68,9 +68,9 @@ pub enum WireError {
         /// The id of the call.
         call: String,
     },
-    /// A result has an id that no call of the message has.
+    /// No call of the message has the id of a result, or a different result for the same call was passed.
     #[error(
-        "a result has the id `{call}`, which no call of the message has: use the id of its call"
+        "a result has the id `{call}`, but no call of the message has this id, or a different result already has it: pass one result for each call"
     )]
     UnknownCall {
         /// The id in the result.

@@ -76,9 +76,10 @@ impl File<'_> {
         }
     }
 
-    /// Returns the name and content of a text file as text of the message, for providers that do not accept its type as a file.
+    /// Returns the name and content of a text file as text of the message, for providers that do not accept its type as a file; `None` if the file is
+    /// at an address, is too long or is not text.
     pub(super) fn as_text(&self) -> Option<String> {
-        /// A longer text would fill the model's context window.
+        /// A longer text would take too much of the model's context window.
         const MOST: usize = 256 << 10;
         let is_text = match self.media_type.split_once('/')? {
             ("text", _)
@@ -93,7 +94,7 @@ impl File<'_> {
         Some(format!("{}:\n{text}", self.named()))
     }
 
-    /// Returns whether a provider can fetch the file from a web address.
+    /// Returns whether the file is at an http or https address.
     pub(super) fn is_web(&self) -> bool {
         let web = |url: &str| url.starts_with("https://") || url.starts_with("http://");
         matches!(self.bytes, Bytes::At(url) if web(url))

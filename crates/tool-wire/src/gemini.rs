@@ -29,7 +29,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     streamed.close()
 }
 
-/// The part of a reply that has arrived.
+/// The part of a reply that has been read.
 #[derive(Debug)]
 pub(super) struct Streamed {
     draft: Draft,
@@ -60,7 +60,7 @@ impl Counts {
         usage.counted("thoughtsTokenCount", &mut self.thoughts);
     }
 
-    /// Returns the sums: the prompt includes cached tokens, the candidates do not include thoughts.
+    /// Returns the sums. The count of the prompt includes cached tokens, and the count of the candidates does not include thoughts.
     fn total(&self) -> Usage {
         let sum = |one: Option<u64>, other: Option<u64>| {
             one.unwrap_or_default()
@@ -334,8 +334,8 @@ enum Output<'a> {
     Json(&'a RawValue),
 }
 
-/// Writes results, which may contain only a few types of files. Other files that a user message may contain are written into a user message after
-/// all results, because the message that answers the calls may contain only results.
+/// Writes results, which may contain only a few types of files. The content of other text files becomes text of the result. Other files that a user
+/// message may contain are written into a user message after all results, because the message that answers the calls may contain only results.
 pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let (mut content, mut behind) = (Vec::new(), Vec::new());
     for result in results {
@@ -406,7 +406,7 @@ fn output(
     (lines.join("\n"), files)
 }
 
-/// Writes a file as a part of a result, or returns `None` if the API does not accept its type there.
+/// Writes a file as a part of a result, or returns `None` if the API does not accept its type there, or if the file is at an address.
 fn inline(file: &File<'_>) -> Option<Value> {
     let Bytes::Base64(data) = file.bytes else {
         return None;

@@ -30,8 +30,8 @@ impl Provider {
     /// passes to [`ModelReply::with_origin`](super::ModelReply::with_origin).
     ///
     /// A message that a different origin or provider wrote is written from its text and its calls, without opaque parts. Signatures, encrypted
-    /// reasoning and compaction blocks are valid only at their origin, and every other request with them would fail. A message without an origin, as
-    /// earlier versions stored it, is sent unchanged to its provider.
+    /// reasoning and compaction blocks are valid only at their origin, so a different origin may refuse a request with them. A message without an
+    /// origin is sent unchanged to its provider.
     ///
     /// ```
     /// use tool_core::store::{MemoryStore, ThreadId, ThreadStore};

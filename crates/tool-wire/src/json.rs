@@ -112,7 +112,7 @@ impl<'a> Node<'a> {
         serde_json::from_str(self.raw.get()).map_err(|_| self.wrong("true or false"))
     }
 
-    /// Creates the error for a value that is not of the expected type.
+    /// Creates the error for a value that is not the expected value.
     pub(super) fn wrong(&self, expected: &str) -> WireError {
         let found = match self.raw.get().as_bytes().first() {
             Some(b'{') => "an object".to_owned(),
@@ -210,8 +210,8 @@ pub(super) fn as_message<T: serde::Serialize>(
 /// The arguments of a call for which the model wrote nothing.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 
-/// Returns the arguments as an object, for an API that does not accept arguments as text. Arguments that are not an object, because they were cut off
-/// or are not JSON, become an empty object: a call with such arguments has not run.
+/// Returns the arguments as an object, for an API that does not accept arguments as text. Arguments that are not an object, for example because they
+/// were cut off, become an empty object. A call with such arguments has run only if its arguments were repaired.
 pub(super) fn arguments_object(arguments: &str) -> &RawValue {
     let raw = serde_json::from_str::<&RawValue>(arguments).ok();
     raw.filter(|raw| raw.get().starts_with('{'))

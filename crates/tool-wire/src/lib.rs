@@ -1,7 +1,7 @@
 //! Provider formats: writes tool definitions, results and messages for requests, and reads calls from replies.
 //!
-//! [`Provider`] is the only type that a host's loop needs: it covers the differences between providers. The crate does not send
-//! requests: a host uses its own HTTP client and passes in the bytes.
+//! [`Provider`] is the only type of this crate that a host's loop has to name: its methods cover the differences between providers. The crate does
+//! not send requests: a host uses its own HTTP client and passes in the bytes.
 //!
 //! ```
 //! use serde_json::json;
@@ -48,8 +48,8 @@
 //! # }
 //! ```
 //!
-//! [`ModelReply::is_truncated`] reports whether a reply was cut off. [`Turns`](tool_core::turn::Turns) accepts [`ModelReply::message`] unchanged and does
-//! not run its calls. For your own loop, [`ModelReply::calls`] is empty in that case.
+//! [`ModelReply::is_truncated`] reports whether a reply was cut off. [`Turns`](tool_core::turn::Turns) accepts [`ModelReply::message`] unchanged, and
+//! does not run the calls of a reply that was cut off. For your own loop, [`ModelReply::calls`] of such a reply is empty.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

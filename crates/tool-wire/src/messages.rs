@@ -7,7 +7,7 @@ use super::file::{Bytes, File};
 use super::json::json as raw;
 use super::{Provider, SystemPrompt};
 
-/// Messages in a provider's format: the results of calls, a user's message, or a complete thread.
+/// Messages in a provider's format: the results of calls, a user's message, a system message, or a complete thread.
 #[derive(Clone, Debug, Default)]
 pub struct RequestMessages {
     /// Messages (items, contents) of the next request, in order.
@@ -45,7 +45,8 @@ impl RequestMessages {
         }
     }
 
-    /// Records a file that is left out, and returns the line that the model reads. `call` is the call whose result contains the file.
+    /// Records a file that is left out, and returns the line that the model reads. `call` is the id of the call whose result contains the file;
+    /// `None` for a file in a user's message.
     pub(super) fn leave_out(
         &mut self,
         call: Option<&str>,

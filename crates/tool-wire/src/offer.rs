@@ -19,11 +19,13 @@ const CHANGES: &str = "mid-conversation-tool-changes-2026-07-01";
 /// Value of the `anthropic-beta` header for tools that a message of the conversation defines.
 const INLINE: &str = "inline-tools-2026-09-15";
 
-/// The tools of a request, created by [`Provider::offer`], and by [`next`](Self::next) for each later request of the conversation.
+/// The tools of a request, created by [`Provider::offer`] or [`Provider::offer_lenient`], and by [`next`](Self::next) for each later request of the
+/// conversation.
 ///
 /// It serializes as the request's fields about tools, so that a struct of your own includes it with `#[serde(flatten)]`: `tools`, for OpenAI also
-/// `tool_choice` after a removal, for Gemini also `toolConfig`, and for Bedrock only `toolConfig`. Every definition states whether the tool is `strict`;
-/// for Gemini, the mode `VALIDATED` makes all tools strict. An offer without tools writes no field, because providers refuse an empty list.
+/// `tool_choice` after a removal, for Gemini also `toolConfig`, and for Bedrock only `toolConfig`. Every definition states whether the tool is
+/// `strict`, except for Gemini, where the mode `VALIDATED` makes all tools strict. An offer without tools writes no field, because providers refuse
+/// an empty list.
 #[derive(Clone, Debug)]
 pub struct Offer {
     provider: Provider,
@@ -60,7 +62,8 @@ impl Provider {
     }
 
     /// Does the same as [`offer`](Self::offer), but sends the tools in `lenient` as non-strict. They do not count against the limits of strict tools.
-    /// Gemini has one mode for all tools of a request, so one non-strict tool makes all of them non-strict.
+    /// Gemini has one mode for all tools of a request, so one non-strict tool makes all of them non-strict, unless a tool was removed: Gemini accepts
+    /// the names of the remaining tools only in its strict mode.
     pub fn offer_lenient<'a>(
         self,
         tools: &Toolset,
@@ -130,8 +133,8 @@ impl Offer {
     /// back after its removal is not a new tool. To prepare a tool that the first turn may not use yet, offer it and narrow the offer at once:
     /// `provider.offer(&all)?.next(&first)?`. This shows the model its name and description.
     ///
-    /// [`keeps_prefix`](Self::keeps_prefix) returns `false` if a tool was added at the end, or if a new list was necessary: because a definition changed,
-    /// because the provider's own search began or ended, or because more tools had to become non-strict.
+    /// [`keeps_prefix`](Self::keeps_prefix) returns `false` if a tool was added at the end, except for a deferred tool of Anthropic, or if a new list
+    /// was necessary: because a definition changed, because the provider's own search began or ended, or because more tools had to become non-strict.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -215,13 +218,15 @@ impl Offer {
         })
     }
 
-    /// Returns the names of the tools in the list that are sent as non-strict. The provider does not enforce their schemas.
+    /// Returns the names of the tools that are sent as non-strict. The provider does not enforce their schemas. With such a tool, Gemini does not
+    /// enforce the schemas of the other tools either, unless a tool was removed.
     pub fn non_strict(&self) -> impl Iterator<Item = &str> {
         let loose = self.listed.iter().filter(|tool| !tool.strict);
         loose.map(Listed::name)
     }
 
-    /// Returns the message (item) that informs the model of the changes. Append it after all messages so far, and send it in all later requests.
+    /// Returns the message (item) that informs the model of the changes; `None` if the request needs no such message. Append it after all messages so
+    /// far, and send it in all later requests.
     pub fn change(&self) -> Option<&RawValue> {
         self.change.as_deref()
     }
@@ -231,8 +236,8 @@ impl Offer {
         &self.betas
     }
 
-    /// Returns whether the list equals the previous list byte for byte, except for deferred tools that were added for Anthropic, because Anthropic
-    /// does not cache them.
+    /// Returns whether the list equals the list of the previous request byte for byte (true for the first request), except for deferred tools that
+    /// were added for Anthropic, because Anthropic does not cache them.
     pub fn keeps_prefix(&self) -> bool {
         self.keeps
     }

@@ -43,7 +43,7 @@ impl ModelReply {
         &self.message.text
     }
 
-    /// Returns the model's reasoning; empty if the provider does not return it as text.
+    /// Returns the model's reasoning; empty if there is none, or if the provider does not return it as text.
     pub fn reasoning(&self) -> &str {
         &self.message.reasoning
     }

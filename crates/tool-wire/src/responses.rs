@@ -20,7 +20,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     streamed.close()
 }
 
-/// An item of the output while it arrives.
+/// An item of the output that is being read.
 #[derive(Debug)]
 struct Item {
     index: u64,
@@ -43,7 +43,7 @@ struct Called {
     arguments: String,
 }
 
-/// The part of a reply that has arrived.
+/// The part of a reply that has been read.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     items: Vec<Item>,
@@ -223,7 +223,7 @@ impl Streamed {
             }
             draft.text(&item.text);
             match item.call {
-                // An incomplete call is written again, with the arguments that have arrived.
+                // An incomplete call is written again, with the arguments that were received.
                 Some(call) if !item.whole => {
                     written.push(json(&FunctionCall::of(
                         &call.id,
@@ -329,7 +329,7 @@ impl Reading for Streamed {
             }
             // As documented, with the fields at the top level.
             "error" => return Err(named(RESPONSES, &event, &["code"])),
-            // Ignores progress of tools that the provider runs itself, and annotations: the items contain both.
+            // Ignores all other events, such as progress of tools that the provider runs itself, and annotations: the items contain both.
             _ => {}
         }
         Ok(())

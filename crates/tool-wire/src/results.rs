@@ -90,7 +90,8 @@ impl<'a> From<&'a ToolMessage> for ToolResult<'a> {
     }
 }
 
-/// Sorts the results of a message's calls in the order of the calls. Fails if a call has no result, or if a result has no call.
+/// Sorts the results of a message's calls in the order of the calls. Fails if a call has no result, if no call has the id of a result, or if more
+/// results than calls have the same id.
 pub(super) fn in_order<'a>(
     message: &ModelMessage,
     results: impl Iterator<Item = ToolResult<'a>>,

@@ -9,7 +9,7 @@ pub(super) struct Sse {
     returned: bool,
     /// Whether the first line was read. Only the first line may start with a byte order mark.
     begun: bool,
-    /// Lines that do not belong to any event, up to a limit.
+    /// Lines with an unknown field, which do not belong to any event, up to a limit.
     foreign: String,
 }
 

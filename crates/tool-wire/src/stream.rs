@@ -21,7 +21,7 @@ impl Provider {
         }
     }
 
-    /// Reads a streamed reply.
+    /// Creates the reader of a streamed reply.
     pub fn stream(self) -> ReplyStream {
         ReplyStream::new(self)
     }
@@ -75,7 +75,7 @@ impl ReplyStream {
         }
     }
 
-    /// Returns the tokens that the stream has reported so far, for a reply that is not read to its end.
+    /// Returns the tokens that the stream has reported so far, for a reply that is not read to its end; `None` if it has reported none.
     pub fn usage(&self) -> Option<Usage> {
         self.reading.usage()
     }
@@ -83,8 +83,8 @@ impl ReplyStream {
     /// Returns whether the final event of the provider's format was read: `[DONE]` (Chat), `response.completed` or `response.incomplete` (Responses),
     /// `message_stop` (Anthropic), a response with a `finishReason` (Gemini), or `messageStop` and `metadata` (Bedrock). Only usage may follow.
     ///
-    /// [`finish`](Self::finish) is less strict: it accepts a stream of Chat or Anthropic that states its stop reason and ends before the final event,
-    /// because some compatible servers do not send it.
+    /// [`finish`](Self::finish) is less strict: it accepts a stream that states its stop reason and ends before the final event, because some
+    /// compatible servers do not send the final event of Chat or Anthropic.
     pub fn is_complete(&self) -> bool {
         self.reading.is_complete()
     }
@@ -144,7 +144,7 @@ impl ReplyStream {
 
     /// Ends the stream and returns the reply. If the stream ended before the reply was complete, the reply is cut off:
     /// [`StopReason::Cut`](super::StopReason::Cut). If the body is an error in JSON and not a stream, or if the last event is an error, returns this
-    /// error. Two calls with the same id are an error, too.
+    /// error. Also fails if the last event has an unexpected shape, or if two calls have the same id.
     pub fn finish(mut self) -> Result<ModelReply, WireError> {
         if let Some(data) = self.sse.rest() {
             // An event without its closing empty line may be incomplete.

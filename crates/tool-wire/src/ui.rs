@@ -1,5 +1,6 @@
-//! The UI message stream of the AI SDK, so that an existing `useChat` shows tools that run here: their arguments as they arrive, progress,
-//! approval requests, results and errors. In the other direction, it reads the users' messages and their answers to approval requests.
+//! The UI message stream of the AI SDK, so that an existing `useChat` shows tools that run here: their arguments while they stream, progress,
+//! approval requests, results and errors. In the other direction, it reads the users' messages, their answers to approval requests, and the results
+//! of client tools.
 //!
 //! A host answers with [`HEADERS`] and the text of each [`Chunk`], and ends with [`DONE`]. A [`Writer`] makes the chunks from the events of a turn.
 //! [`user_message`], [`ApprovalResponses`] and [`client_results`] read the requests of the interface. The stream has the format of versions 5 to 7
@@ -58,7 +59,7 @@ pub const HEADERS: [(&str, &str); 4] = [
     ("content-type", "text/event-stream"),
     ("cache-control", "no-cache"),
     ("x-vercel-ai-ui-message-stream", "v1"),
-    // Disables response buffering in proxies, so that each chunk arrives immediately.
+    // Disables response buffering in proxies, so that each chunk is sent immediately.
     ("x-accel-buffering", "no"),
 ];
 
@@ -79,12 +80,12 @@ pub enum UiError {
         /// The step that was to be shown.
         step: &'static str,
     },
-    /// No call with this id has been shown.
+    /// No call with this id has been shown, or the ticket is about a plan, which the protocol cannot show.
     #[error(
         "call `{call}` was not shown: pass the model's message to `Writer::message` first, or the interface's answers to `Writer::resume`"
     )]
     NoSuchCall {
-        /// The id of the call.
+        /// The id of the call; the id of the approval if the ticket is about a plan.
         call: String,
     },
     /// The interface did not send a valid list of messages.

@@ -7,7 +7,7 @@ pub(super) fn whole_input(fresh: Option<u64>, read: Option<u64>, written: Option
 }
 
 /// Splits the tokens that were written to a cache into tokens that are kept for 5 minutes and tokens that are kept for 1 hour. If the provider did
-/// not split them, all of them are kept for 5 minutes, which is the default of the providers.
+/// not split them, all of them count as kept for 5 minutes, which is the default of the providers.
 pub(super) fn by_ttl(written: Option<u64>, hours: Option<u64>) -> (Option<u64>, Option<u64>) {
     let hours = match written {
         Some(written) => hours.map(|hours| hours.min(written)),

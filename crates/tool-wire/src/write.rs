@@ -9,8 +9,8 @@ use super::{
 };
 
 impl Provider {
-    /// Writes the model's message as messages (items, contents) of the next request: unchanged if the message came from this provider, otherwise
-    /// made from its text and calls.
+    /// Writes the model's message as messages (items, contents) of the next request: unchanged if the message has the stored form of this provider,
+    /// otherwise made from its text and calls.
     pub fn assistant(self, message: &ModelMessage) -> Vec<Box<RawValue>> {
         self.unchanged(message, None)
             .unwrap_or_else(|| self.rewritten(message))

@@ -60,7 +60,8 @@ pub(crate) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     out.messages.extend(as_message("user", content));
 }
 
-/// Writes a file as a block of a result or of a user's message. `documents` is the number of earlier documents in the request.
+/// Writes a file as a block of a result or of a user's message. `documents` is the number of documents in the request so far, and is increased for a
+/// document. The error states why the API does not accept the file.
 pub(crate) fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'static str> {
     let Bytes::Base64(data) = file.bytes else {
         return Err("Bedrock accepts the bytes of a file, but not an address");

@@ -18,11 +18,11 @@ pub(super) struct Thought {
     details: Vec<Detail>,
 }
 
-/// An element of `reasoning_details` whose pieces are still arriving.
+/// An element of `reasoning_details`, joined from its pieces.
 #[derive(Debug)]
 struct Detail {
     entries: Vec<(String, Box<RawValue>)>,
-    /// Whether later pieces can continue the text. An element with encrypted data arrives in one piece.
+    /// Whether later pieces can continue the text. An element with encrypted data is sent in one piece.
     grows: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Fields<'a> {
     reasoning_details: Option<Box<RawValue>>,
 }
 
-/// The keys of a detail whose texts arrive in pieces.
+/// The keys of a detail whose texts are sent in pieces.
 const GROWING: [&str; 2] = ["text", "summary"];
 
 impl Thought {

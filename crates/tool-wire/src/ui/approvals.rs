@@ -165,7 +165,7 @@ impl ApprovalResponses {
         Ok(answers)
     }
 
-    /// Returns the answers, in the order of their calls; empty if the user has only written a message.
+    /// Returns the answers, in the order of their calls; empty if the last message contains none.
     pub fn responses(&self) -> &[ApprovalResponse] {
         &self.responses
     }
@@ -176,7 +176,8 @@ impl ApprovalResponses {
         self.ready
     }
 
-    /// Returns the id of the message that contains the answers. The next stream continues this message.
+    /// Returns the id of the message that contains the answers; `None` if the message has the role `tool` or no id. The next stream continues this
+    /// message.
     pub fn message(&self) -> Option<&str> {
         self.message.as_deref()
     }
@@ -210,7 +211,8 @@ impl Part {
 }
 
 impl ApprovalResponse {
-    /// Returns the stored request that the answer is for. Fails with [`ApprovalError::Invalid`] if the host has not issued the token.
+    /// Returns the stored request that the answer is for. Fails with [`ApprovalError::Invalid`] if the host has not issued the token, or if the
+    /// stored request is missing or differs from the token.
     ///
     /// Compare its workspace and its conversation with the workspace and the conversation of the request before you [submit](Self::submit) the
     /// answer.
@@ -274,7 +276,7 @@ fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Returns the last message that an interface has sent, and its place in the body.
+/// Returns the last message that an interface has sent, and its place in the body; `None` if the list is empty.
 pub(super) fn last_message(body: &str) -> Result<Option<(Value, String)>, UiError> {
     let mut body: Value =
         serde_json::from_str(body).map_err(|error| wrong("", &format!("JSON ({error})")))?;

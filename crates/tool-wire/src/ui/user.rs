@@ -10,9 +10,10 @@ use super::approvals::{last_message, text, wrong};
 /// Reads the user's message from the request of an interface: the texts and files of the last message, for
 /// [`Turns::say`](tool_core::turn::Turns::say).
 ///
-/// The body is the object with `messages` that `useChat` posts, or the list of messages itself. Returns `None` if the last message is not
-/// from a user: then it has answers to approval requests, which [`ApprovalResponses`](super::ApprovalResponses) reads, or results of client
-/// tools, which [`client_results`](super::client_results) reads. Empty texts and an application's own parts (`data-…`) are left out.
+/// The body is the object with `messages` that `useChat` posts, or the list of messages itself. Returns `None` if the list is empty, or if the last
+/// message is not from a user: then it may have answers to approval requests, which [`ApprovalResponses`](super::ApprovalResponses) reads, or results
+/// of client tools, which [`client_results`](super::client_results) reads. Empty texts and parts of other types, such as an application's own parts
+/// (`data-…`), are left out.
 ///
 /// ```
 /// use tool_core::Part;

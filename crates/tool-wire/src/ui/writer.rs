@@ -19,7 +19,7 @@ mod results;
 /// call that was never shown. Compiled tools become parts `tool-<name>`; tools created at run time, and names without a tool, become parts
 /// `dynamic-tool`.
 ///
-/// The methods accept values that a host already has: the [`Delta`]s of a streamed reply, its [`ModelMessage`], the
+/// The methods accept values that a host already has, for example the [`Delta`]s of a streamed reply, its [`ModelMessage`], the
 /// [`ToolEvent`](tool_core::ToolEvent)s of a call, or the reports of [`Turns`](tool_core::turn::Turns) (`progress`, `observe`, their
 /// [`Turn`](tool_core::turn::Turn) or [`Outcome`](tool_core::turn::Outcome)).
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl State {
 }
 
 impl Writer {
-    /// Begins a message. The toolset provides the titles of the tools, and states which tools are compiled.
+    /// Creates the writer of a new message. The toolset provides the titles of the tools, and states which tools are compiled.
     pub fn new(tools: &Toolset) -> Self {
         Self {
             tools: tools.clone(),
@@ -115,7 +115,7 @@ impl Writer {
         self
     }
 
-    /// Continues the message that contains the answers: the results of its open calls are added to this message.
+    /// Creates a writer that continues the message that contains the answers: the results of its open calls are added to this message.
     pub fn resume(tools: &Toolset, answers: &ApprovalResponses) -> Self {
         let mut writer = Self::new(tools);
         for (id, name, input, approved) in answers.open() {
@@ -352,8 +352,8 @@ impl Writer {
         self.message(reply.message())
     }
 
-    /// Shows the model's message: the end of a streamed text, or the complete text with the model's reasoning, and its calls. The calls of a
-    /// message that was cut off are shown as failed.
+    /// Shows the model's message: the end of a streamed text, or the complete text with the model's reasoning, and its calls. Calls of a message that
+    /// was cut off, and calls whose arguments are not JSON, are shown as failed.
     pub fn message(&mut self, message: &ModelMessage) -> Result<Vec<Chunk>, UiError> {
         let mut chunks = self.begin_step();
         if matches!(message.stop, Some(StopReason::Guardrail(_))) {

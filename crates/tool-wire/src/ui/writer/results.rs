@@ -151,7 +151,7 @@ impl Writer {
         ended.collect()
     }
 
-    /// Shows an approval request, with the arguments of the call after repairs.
+    /// Shows an approval request, with the arguments of the call after repairs. Fails with [`UiError::NoSuchCall`] for a ticket about a plan.
     pub fn ask(&mut self, ticket: &Ticket) -> Result<Vec<Chunk>, UiError> {
         if ticket.kind == ApprovalKind::Plan {
             return Err(UiError::NoSuchCall {
@@ -185,7 +185,7 @@ impl Writer {
         Ok(chunks)
     }
 
-    /// Shows a call's arguments again, because the turn has changed them.
+    /// Shows a call's arguments in place of the arguments that were shown before.
     pub(super) fn show_input(&mut self, id: &str, arguments: &str) -> Result<Chunk, UiError> {
         let call = self.call(id)?;
         arguments.clone_into(&mut call.input);
@@ -248,7 +248,8 @@ impl Writer {
         }
     }
 
-    /// Shows how a run has ended, with its texts and results unless they have been shown before.
+    /// Shows how a run has ended: its text unless a text was shown before, approval requests, calls for the client, missing variables, or the error
+    /// that ends the message.
     pub fn outcome(&mut self, outcome: &Outcome) -> Result<Vec<Chunk>, UiError> {
         match outcome {
             Outcome::Answered(text)
