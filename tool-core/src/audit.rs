@@ -1,4 +1,4 @@
-//! The audit log: one row for each call, regardless of the tool's behaviour.
+//! The audit log: how it is written, and the rows of calls and of operators' actions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,12 +38,12 @@ pub enum Audit {
 }
 
 impl Audit {
-    /// Buffers rows for a sink. At the end of the program, call [`AuditBuffer::flush`] or `Gate::drain` to write them.
+    /// Creates an audit that buffers rows for a sink. At the end of the program, call [`AuditBuffer::flush`] or `Gate::drain` to write them.
     pub fn best_effort(sink: impl AuditSink) -> Self {
         Self::BestEffort(AuditBuffer::new(Arc::new(sink)))
     }
 
-    /// Commits the row of a call before the tool's body runs, and refuses the call if the commit fails.
+    /// Creates an audit that commits the row of a call before the tool's body runs, and refuses the call if the commit fails.
     pub fn required(sink: impl AuditSink) -> Self {
         Self::Required(Arc::new(sink))
     }

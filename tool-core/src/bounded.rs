@@ -113,12 +113,12 @@ pub struct Spills {
 }
 
 impl Spills {
-    /// Stores outputs in this store for one hour.
+    /// Creates the host value for a store. Outputs expire after one hour.
     pub fn new(store: impl SpillStore) -> Self {
         Self::shared(Arc::new(store))
     }
 
-    /// Stores outputs in this shared store for one hour.
+    /// Creates the host value for a shared store. Outputs expire after one hour.
     pub fn shared(store: Arc<dyn SpillStore>) -> Self {
         Self {
             store: shield::spills(store),
@@ -170,7 +170,7 @@ pub(crate) async fn settle(
     })
 }
 
-/// Returns the model output of a bounded output; `None` if the model reads the payload.
+/// Returns the model output of a bounded output; `None` if the output has no bound or is short enough, so that the model reads the payload.
 async fn head(output: &Output, cx: &ToolContext) -> Option<ModelOutput> {
     let (limit, files) = output.model.as_ref().and_then(ModelOutput::bound)?;
     if let Some(named) = files {
@@ -220,7 +220,7 @@ fn latest(cx: &ToolContext) -> Option<Instant> {
     cx.deadline()
 }
 
-/// Stores a text for the caller and returns its handle. Returns `None` if the store fails or does not answer in time.
+/// Stores a text for the caller and returns its handle. Returns `None` if the context has no store, or if the store fails or does not answer in time.
 async fn spill(text: String, cx: &ToolContext) -> Option<String> {
     let Spills { store, keep } = cx.service()?;
     let at = Timestamp::now();

@@ -53,7 +53,7 @@ impl ToolCall {
     }
 }
 
-/// The events of a call, in order: `Started`, any number of `Progress`, one `Done`.
+/// The events of a call, in order: `Started` unless the call is refused, any number of `Progress`, one `Done`.
 #[derive(Debug)]
 pub enum ToolEvent {
     /// The call passed the gate and runs. This event is not sent for a refused call.
@@ -211,7 +211,7 @@ impl CallResult {
         self.outcome.get().is_err()
     }
 
-    /// Returns the full payload, for the client.
+    /// Returns the full payload, for the client; `None` for a failed call.
     pub fn output(&self) -> Option<&RawValue> {
         let outcome = self.outcome.get().as_ref();
         outcome.ok().map(|output| &*output.payload)
@@ -247,7 +247,7 @@ impl CallResult {
         self.outcome.get().as_ref().err()
     }
 
-    /// Returns the output that the model reads instead of the payload, if the tool sets one.
+    /// Returns the output that the model reads instead of the payload; `None` for a failed call, or if the tool sets none.
     pub fn model_output(&self) -> Option<&ModelOutput> {
         let output = self.outcome.get().as_ref().ok()?;
         output.model.as_ref()

@@ -89,8 +89,8 @@ pub struct ToolContext {
     open: bool,
 }
 
-/// The turn or the call that a context belongs to. A clone inside a call increments only one reference count, because the call's scope contains the
-/// host.
+/// The turn or the call that a context belongs to. A clone of `Turn` or `Call` increments only one reference count, because the scope of a call
+/// contains the host.
 #[derive(Clone)]
 enum Place {
     Turn(Arc<Host>),
@@ -103,7 +103,7 @@ enum Place {
 #[cfg(feature = "host")]
 struct PassedToClient;
 
-/// The values of a whole turn.
+/// The values of a whole turn, and the identity of the call that is made next.
 #[derive(Clone, Default)]
 pub(crate) struct Host {
     agent: Option<String>,
@@ -342,7 +342,7 @@ impl ToolContext {
         }
     }
 
-    /// Returns the scope of a call, if this context is its only holder.
+    /// Returns the scope of a call, if this context is its only owner.
     pub(crate) fn served_mut(&mut self) -> Option<&mut CallScope> {
         match &mut self.place {
             Place::Turn(_) => None,
@@ -409,7 +409,8 @@ impl ToolContext {
         secret.is_some_and(|secret| !secret.expose_secret().is_empty())
     }
 
-    /// Returns a host value. Inside a call, fails with `Denied` if the effect of the running tool does not cover the effect of the value.
+    /// Returns a host value. Inside a call, fails with `Denied` if the effect of the running tool does not cover the effect of the value. Also fails
+    /// if [`FromContext::from_context`] fails, for example because the host has not added the value.
     pub fn get<T: FromContext>(&self) -> Result<T, ToolError> {
         if let Some(scope) = self.scope() {
             let missing = T::EFFECT.beyond(scope.tool.effect());
@@ -456,10 +457,11 @@ impl ToolContext {
         self.host().value::<T>().is_some()
     }
 
-    /// Reports progress to the client; it is never sent to the model. Does nothing if no client listens.
+    /// Reports progress to the client; it is never sent to the model. Does nothing outside of a call, if no client listens, or if the step cannot be
+    /// serialized.
     ///
-    /// This never waits. If the client reads more slowly than the tool reports, at most 256 steps, or 1 MiB of steps, are kept: the newest step replaces
-    /// the oldest. A [`ToolStream`](crate::ToolStream) waits for its reader instead, and loses no step.
+    /// This never waits. If the client reads more slowly than the tool reports, at most 256 steps of at most 1 MiB in total are kept, or one longer
+    /// step: the oldest steps are dropped. A [`ToolStream`](crate::ToolStream) waits for its reader instead, and loses no step.
     pub fn progress<T: Serialize + ?Sized>(&self, step: &T) {
         if self.scope().is_some_and(|scope| scope.progress.is_some())
             && let Ok(json) = serde_json::value::to_raw_value(step)
@@ -507,7 +509,7 @@ impl ToolContext {
         }
     }
 
-    /// Adds a source of the output. The result contains it separately from the output, for the client.
+    /// Adds a source of the output. The result contains it separately from the output, for the client. Does nothing outside of a call.
     pub fn cite(&self, citation: Citation) {
         if let Some(scope) = self.scope() {
             scope
@@ -518,7 +520,7 @@ impl ToolContext {
         }
     }
 
-    /// Returns the time that is left until the call's deadline; `None` without a deadline.
+    /// Returns the time that is left until the deadline of the call, or of the turn outside of a call; `None` without a deadline.
     pub fn remaining(&self) -> Option<Duration> {
         self.deadline()
             .map(|deadline| deadline.saturating_duration_since(Instant::now()))

@@ -61,7 +61,7 @@ struct Inner {
     queue: Backlog<Entry>,
     /// Notified when a batch is full or a call waits.
     full: Notify,
-    /// Held during a write, so that rows arrive in order.
+    /// Locked during a write, so that rows are written in order.
     writing: tokio::sync::Mutex<()>,
     /// Whether a background task writes the rows.
     tended: AtomicBool,

@@ -1,6 +1,6 @@
 //! The form in which arguments are stored in the audit log.
 //!
-//! The form is written in one pass over the text, because every call needs it, and building a tree of values would cost more than the call.
+//! The form is written in one pass over the text, because every audited call needs it, and building a tree of values first would take longer.
 
 use std::borrow::Cow;
 
@@ -15,15 +15,15 @@ mod object;
 
 use object::{entries, keys, named, record, variant};
 
-/// Maximum number of items of a list that are written.
+/// Maximum number of items of a list that are written, unless the form is [`AuditForm::Value`].
 const ITEMS: usize = 20;
 /// Maximum number of characters of a preview.
 const PREVIEW: usize = 100;
 
 /// Returns the audited form of valid arguments as JSON, with keys sorted by their bytes. For invalid arguments, returns [`blind`].
 ///
-/// Numbers, booleans, `null` and names from the schema are written by value, and texts by their length. A list has at most [`ITEMS`] items, and a map
-/// or an untagged union is written as the number of its keys. A field can have its own form.
+/// Numbers, booleans, `null` and names from the schema are written by value, and texts by their length. A list has at most [`ITEMS`] items and the
+/// number of further items, and a map or an untagged union is written as the number of its keys. A field can have its own form.
 pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
     let mut cursor = Cursor::new(arguments);
     // While the keys of an object are sorted, its entries are in memory twice.
@@ -36,7 +36,7 @@ pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
     }
 }
 
-/// Returns the form of arguments to which no schema applies. It contains only their size.
+/// Returns the form of arguments that are invalid or to which no schema applies. It contains only their size.
 pub(crate) fn blind(arguments: &str) -> String {
     json!({ "bytes": arguments.len() }).to_string()
 }

@@ -178,7 +178,7 @@ pub(crate) fn arrived(
     })
 }
 
-/// Returns a note with the providers that did not enforce the tool's schema for their models.
+/// Returns a note with the providers to which the tool is offered as not strict; `None` if there are none.
 fn non_strict(def: &ToolDef) -> Option<AuditNote> {
     let dialects = Dialect::ALL
         .into_iter()
@@ -190,7 +190,7 @@ fn non_strict(def: &ToolDef) -> Option<AuditNote> {
     })
 }
 
-/// A call whose row is built when it is written.
+/// A call, from which its row is built when the row is written.
 pub(crate) struct Late {
     pub(crate) cx: ToolContext,
     pub(crate) def: ToolDef,

@@ -1,4 +1,4 @@
-//! The JSON form of results in the ledger and the thread.
+//! The JSON form of results in the ledger.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -43,8 +43,8 @@ pub struct Usage {
     /// Tokens of the output that are reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    /// The cost, in millionths of the currency of the host's prices. Providers do not report it: the client of the provider computes it from prices
-    /// that the host sets. `None` if the host set none.
+    /// The cost, in millionths of the currency of the host's prices. Providers do not report it: the client of the provider computes it from the
+    /// price that the host sets for the model. `None` if the host has set no price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
 }
