@@ -22,9 +22,9 @@
 //! # Callers
 //!
 //! Every request requires an access token. [`StaticTokens`] contains the hashes of tokens that an operator has listed, [`VerifiedTokens`] accepts
-//! tokens of an issuer such as JSON Web Tokens, and [`Authenticator`] is the trait for other tokens. Without an authenticator, the server creates a
-//! random token and prints it to standard error. A caller has a [`Role`] in one workspace. A request for a row of a different workspace gets the same
-//! response as a request for a row that does not exist.
+//! tokens of an issuer, for example JSON Web Tokens, and [`Authenticator`] is the trait for other tokens. Without an authenticator, the server
+//! creates a random token and prints it to standard error. A caller has a [`Role`] in one workspace. A request for a row of a different workspace
+//! gets the same response as a request for a row that does not exist.
 //!
 //! # Requests
 //!

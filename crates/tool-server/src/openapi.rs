@@ -137,7 +137,7 @@ pub(crate) fn refer_to_items(document: &mut OpenApi) {
     }
 }
 
-/// Adds the required role, the header of the workspace, and the responses to refused requests to each operation.
+/// Adds the required access, the header of the workspace, and the responses to refused requests to each operation.
 pub(crate) fn complete(paths: &mut Paths, access: Access) {
     for (path, item) in &mut paths.paths {
         let has_id = path.contains('{');

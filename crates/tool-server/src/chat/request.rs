@@ -21,9 +21,9 @@ pub(super) struct Posted {
     /// Whether the reply to the last message of the user is requested again.
     pub(super) again: bool,
     answers: Vec<ApprovalResponse>,
-    /// The results of all tools in the last step. The results of tools of the host are not used.
+    /// The results of tools in the last step of the message, as the interface sent them. Only results of client tools are used.
     pub(super) results: Vec<ClientResult>,
-    /// The id of the message that this request continues, as the interface sent it.
+    /// The id of the message that this request continues, as the interface sent it; `None` if it is missing, empty or too long.
     pub(super) continues: Option<String>,
 }
 

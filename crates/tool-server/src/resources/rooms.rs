@@ -47,7 +47,7 @@ fn directions() -> Schema {
 #[derive(Serialize, ToSchema)]
 struct Room {
     conversation: String,
-    /// The number of events that no turn has taken yet.
+    /// The number of events that no turn has taken, or that a turn has returned.
     pending: u64,
     /// The number of events that a turn has taken and not completed.
     processing: u64,

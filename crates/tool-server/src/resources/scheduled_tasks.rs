@@ -92,7 +92,7 @@ struct ScheduledTask {
     /// The due time of the current run; null if none is active.
     #[schema(format = DateTime)]
     running: Option<String>,
-    /// The process that drives the current run; null while the run waits for its next attempt.
+    /// The process that drives the current run; null if no process drives a run.
     worker: Option<String>,
     /// The number of attempts that have failed since the last attempt that did not fail, or since the last change of the task.
     errors: u32,

@@ -1,4 +1,4 @@
-//! `/v1/secrets`: the names of sealed secrets, which are written and never read. `/v1/secret-keys`: the keys that seal them. `/v1/secret-status` and
+//! `/v1/secrets`: sealed secrets, whose values can be written and not read. `/v1/secret-keys`: the keys that seal them. `/v1/secret-status` and
 //! `/v1/tool-status`: the secrets that tools declare, and the tools that lack one.
 
 use std::collections::BTreeSet;

@@ -425,7 +425,7 @@ async fn list_stored_tools(
     Ok(answer(json(&page)))
 }
 
-/// Validates a tool by the rules of the model providers, and creates it.
+/// Validates a tool, for example by the rules of the model providers, and creates it.
 #[utoipa::path(post, path = "/v1/stored-tools", tag = "stored-tools", request_body = NewStoredTool,
     params(("Idempotency-Key" = Option<String>, Header, description = "For 24 hours, a repeated request with the same key returns the first response")),
     responses((status = 200, description = "The tool", body = SavedTool)))]

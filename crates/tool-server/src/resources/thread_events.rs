@@ -82,10 +82,10 @@ impl Rest {
 /// Streams the events of a conversation's runs as server-sent events.
 ///
 /// The stream contains the events that the host stores with `AgentRuntimeBuilder::events`, the messages of the model and the results of calls. A
-/// client that joins during a run gets the earlier steps of the conversation and the text of the running step so far, and then the new events. The
-/// name of an event is its type, such as `run_started`, `text`, `message`, `result` or `run_ended`. A client that connects again with the id of its
-/// last event continues with the next one. Events of sub-agents are in their own conversations, which `child_started` names. A stream ends after ten
-/// minutes; connect again.
+/// client that joins during a run gets the earlier steps whose events are stored and the text of the running step so far, and then the new events.
+/// The name of an event is its type, such as `run_started`, `text`, `message`, `result` or `run_ended`. A client that connects again with the id of
+/// its last event continues with the next one. Events of sub-agents are in their own conversations, which `child_started` names. A stream ends after
+/// ten minutes; connect again.
 #[utoipa::path(get, path = "/v1/threads/{conversation}/events", tag = "threads",
     params(("conversation" = String, Path, description = "The conversation"), Start,
         ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that the client has read")),

@@ -10,7 +10,7 @@ use crate::store::{
 use super::change::change;
 use super::{PostgresStore, lock_number, step};
 
-/// Returns the advisory lock of a transaction that changes a budget, so that two transactions do not insert its row twice.
+/// Returns the advisory lock of a transaction that changes a budget, so that two transactions do not both insert its row.
 fn lock(id: &BudgetId) -> i64 {
     let (workspace, name) = (id.workspace().as_str(), id.name());
     lock_number(&sha256(&["budget", workspace, name]))

@@ -20,7 +20,7 @@ impl BatchStore for PostgresStore {
     }
 }
 
-/// Writes the parts. Every transaction locks effects first, then audit rows, threads and runs. The common order prevents deadlocks.
+/// Writes the parts in the common order of locks, which prevents deadlocks: effects, audit rows that exist already, threads, runs.
 async fn write(db: &mut Change<'_>, batch: &Batch, sealer: &Sealer) -> Result<Batched, Fault> {
     let mut done = Batched::default();
     if let Some(EndedEffect { key, owner, end }) = &batch.effect {

@@ -33,7 +33,7 @@ impl TextIndex for Postgres {
     }
 }
 
-/// Returns the advisory lock of a transaction that writes a document, so that two transactions do not insert its row twice.
+/// Returns the advisory lock of a transaction that writes a document, so that two transactions do not both insert its row.
 fn lock(name: &DocumentName) -> i64 {
     let (workspace, file) = (name.workspace().as_str(), name.file());
     lock_number(&sha256(&["knowledge", workspace, file]))

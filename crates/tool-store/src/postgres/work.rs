@@ -12,7 +12,7 @@ use crate::store::{
 use super::change::change;
 use super::{PostgresStore, lock_number, step};
 
-/// Returns the advisory lock of a transaction that queues a thread, so that two transactions do not insert its row twice.
+/// Returns the advisory lock of a transaction that queues a thread, so that two transactions do not both insert its row.
 fn lock(thread: &ThreadId) -> i64 {
     let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
     lock_number(&sha256(&["work", workspace, conversation]))

@@ -39,7 +39,7 @@ pub struct NewRoomEvent {
 pub struct RoomEvent {
     /// The conversation of the room.
     pub room: ThreadId,
-    /// The number of the event, in the order of arrival in the room.
+    /// The number of the event in the room. Later events have larger numbers.
     pub seq: u64,
     /// The id of the event in the room.
     pub id: String,
