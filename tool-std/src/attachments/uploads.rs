@@ -139,7 +139,7 @@ fn folder(thread: &ThreadId) -> Path {
 fn unavailable(error: &Error) -> ToolError {
     ToolError::of(
         ErrorKind::Unavailable,
-        "the file store cannot be reached now, details are in the host's log",
+        "the file store cannot be used now, details are in the host's log",
     )
     .operator(error.to_string())
 }

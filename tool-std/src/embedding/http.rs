@@ -134,7 +134,7 @@ impl HttpEmbedder {
         }
         if vectors.iter().any(Vec::is_empty) {
             return Err(failed(
-                "the server of embeddings left out a text".to_owned(),
+                "the server of embeddings left out a text or returned an empty vector".to_owned(),
             ));
         }
         Ok(vectors)

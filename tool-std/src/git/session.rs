@@ -323,7 +323,7 @@ fn timed_out(word: &str, settings: &Settings) -> ToolError {
     ToolError::of(
         ErrorKind::TimedOut,
         format!(
-            "`git {word}` timed out after {seconds} s and was stopped: ask for less, or try again later"
+            "the call timed out after {seconds} s, at `git {word}`, and was stopped: ask for less, or try again later"
         ),
     )
 }
@@ -364,7 +364,7 @@ pub(super) fn failed(word: &str, output: &Output) -> ToolError {
     let text = &output.stderr;
     let said = if denied.iter().any(|sign| text.contains(sign)) {
         String::from(
-            "the server refused access: the repository is private and there is no token for it, or the token does not allow this",
+            "the server refused access: the repository does not exist, or is private and there is no token for it, or the token does not allow this",
         )
     } else {
         let told = text.lines().filter(|line| {
