@@ -19,7 +19,7 @@ pub(crate) enum Cause {
     Killed,
 }
 
-/// Id of a decision, unique across processes. It contains the policy and the rule that decided, so that the decision can be explained later.
+/// Id of a decision, unique across processes. It contains the policy and the cause of the decision, so that the decision can be explained later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DecisionId {
     pub(crate) policy: u64,
@@ -44,7 +44,7 @@ impl DecisionId {
 const LONGEST: usize = 16 + 1 + 12 + 1 + 16 + 1 + 16;
 
 impl DecisionId {
-    /// Returns the text of the id. Every audit row needs this text, and `write!` takes ten times as long to format it.
+    /// Returns the text of the id. The audit row of a decision needs this text, and `write!` takes ten times as long to format it.
     pub(crate) fn text(self) -> String {
         let mut text = Vec::with_capacity(LONGEST);
         let mut push = |digits: &[u8]| text.extend_from_slice(digits);

@@ -1,4 +1,4 @@
-//! The effect of a tool: its access to state outside of its own memory, known at compile time.
+//! The effect of a tool: its access to state and systems outside of its own memory.
 
 use std::fmt;
 

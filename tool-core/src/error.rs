@@ -35,11 +35,12 @@ pub enum ErrorKind {
     Cancelled,
     /// The body of the tool panicked.
     Panicked,
-    /// A limit on calls was exceeded.
+    /// A limit was exceeded: a limit of the host, for example on calls or on open approvals, or the limit of a service that the tool calls.
     RateLimited,
     /// The result of the call is unknown, for example because the process ended while the call ran. The call may have had an effect.
     Interrupted,
-    /// The tool lacks something that the host has to supply.
+    /// The tool lacks something that the host has to supply, or the call could not be made, for example because a store failed or the host is
+    /// shutting down.
     Unavailable,
 }
 
@@ -86,7 +87,8 @@ impl ErrorKind {
 ///
 /// The model reads only [`model_text`](ToolError::model_text). `?` on a foreign error keeps that error for the operator
 /// and gives the model a general sentence with an audit id, because texts of foreign errors may contain paths, queries and keys. To show
-/// more, call [`ToolError::new`], [`ToolError::shown`] or [`ToolError::expose`].
+/// more, call [`ToolError::new`], [`ToolError::shown`] or [`ToolError::expose`], or mark your own errors with
+/// [`derive(ToolError)`](derive@crate::ToolError).
 ///
 /// ```
 /// use tool_core::{ErrorKind, ToolError};
@@ -253,7 +255,7 @@ impl ToolError {
         self.0.kind
     }
 
-    /// Returns every problem with the arguments; empty for other kinds.
+    /// Returns the problems with the arguments; empty for errors that [`invalid_arguments`](Self::invalid_arguments) did not create.
     pub fn issues(&self) -> &[Issue] {
         &self.0.issues
     }
@@ -438,7 +440,7 @@ impl Redact for ToolError {
 }
 
 mod audit {
-    //! Audit ids that differ between calls and between processes. They are identifiers, not secrets.
+    //! Audit ids that differ between errors and between processes. They are identifiers, not secrets.
 
     use std::sync::atomic::AtomicU64;
 

@@ -71,7 +71,7 @@ fn is_symbol(c: char) -> bool {
     matches!(u32::from(c), 0x2190..=0x2BFF | 0x3030 | 0x303D | 0x3297 | 0x3299 | 0x1F000..=0x1FAFF)
 }
 
-/// Returns whether this is a letter of a script whose spelling uses joiners.
+/// Returns whether this is a character of a script whose spelling uses joiners. The ranges are approximate.
 fn joins(c: char) -> bool {
     matches!(
         u32::from(c),
@@ -86,7 +86,7 @@ struct Scan<'a> {
     at: usize,
     /// The preceding character, hidden or not.
     before: Option<char>,
-    /// The last visible character, if only allowed hidden characters follow it.
+    /// The last visible character, if only allowed hidden characters follow it. A skin tone after it does not replace it.
     base: Option<char>,
 }
 
@@ -215,7 +215,6 @@ pub fn show(text: &str, most: usize) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    // Hidden characters are found
     #[test]
     fn invisible_characters_are_found() {
         for hidden in [

@@ -56,7 +56,7 @@ pub use shared::{SharedLimitGuard, SharedLimits, SharedLimitsBuilder, WhenExhaus
 /// The scope in which a limit counts calls together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LimitScope {
-    /// All calls of this process.
+    /// All calls of this process. For [`SharedLimits`], all calls of the processes that share the limits.
     #[default]
     Host,
     /// The calls of one workspace.
@@ -144,7 +144,8 @@ pub enum LimitError {
         "limit {0} has more permits than a shared limit can have: allow at most 1,000 concurrent calls"
     )]
     TooMany(usize),
-    /// A [shared](SharedLimits) limit has the kind, period, scope and tools of an earlier one, so both would count each call in the same row.
+    /// A [shared](SharedLimits) limit has the kind, period, scope, tools and [`each_tool`](Limit::each_tool) of an earlier one, so both would count
+    /// each call in the same row.
     #[error(
         "limit {0} counts the same calls as limit {1}: keep the smaller one, or give them different periods, scopes or tools"
     )]
@@ -213,7 +214,7 @@ struct Rule {
     counts: Mutex<HashMap<Key, Count>>,
 }
 
-/// Tenant, principal and tool whose calls are counted together. Each is `None` if the rule does not distinguish it.
+/// Tenant, principal and tool whose calls are counted together. Each is `None` if the rule does not distinguish it, or if the call has none.
 type Key = (Option<Box<str>>, Option<Box<str>>, Option<Box<str>>);
 
 /// How a rule counts calls.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tool_rules::Rule;
 
-/// A secret that a tool needs. It is never shown to a model and never printed.
+/// A secret that a tool needs. Its value is redacted in the output of the tool, unless it is a choice of fewer than 6 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretNeed {
     /// Key in the host's store.
@@ -61,7 +61,7 @@ pub struct VariableNeed {
 pub enum VariableKind {
     /// Plain text, which may be written into prompts.
     Text,
-    /// A secret, which is encrypted at rest, is not written into prompts and is redacted in results.
+    /// A secret: a vault stores it encrypted, it is not written into prompts, and it is redacted in results.
     Secret,
 }
 

@@ -1,4 +1,4 @@
-//! The output of a tool, and the part of it that the model reads.
+//! The output of a tool, and the form of it that the model reads.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -75,8 +75,9 @@ pub(crate) fn own_view<T: Any>(output: &T) -> Option<ModelOutput> {
 
 /// A type that a tool fn may return.
 ///
-/// These are `Result<T, E>` with an output type `T` and any error, a [`ToolStream`](crate::ToolStream), common types of the standard library, JSON
-/// values, [`Image`], [`Audio`], [`File`], [`Part`], [`ModelOutput`], and every type that derives `StrictSchema` and `Serialize`.
+/// These are `Result<T, E>` if `T` implements `Serialize` and `E` converts into [`ToolError`], a [`ToolStream`](crate::ToolStream), common types of
+/// the standard library and of optional crates, JSON values, [`Citation`], [`Image`], [`Audio`], [`File`], [`Part`], [`ModelOutput`], and every type
+/// that derives `StrictSchema` and `Serialize`.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "a tool cannot return this type",

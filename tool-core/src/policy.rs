@@ -483,7 +483,7 @@ fn with_reason(mut text: String, rule: &Rule, version: &str) -> String {
     text + &format!(" (policy {version})")
 }
 
-/// Error of building a policy. It displays every fault on its own line.
+/// Error of reading or building a policy. It displays every fault on its own line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyError(Vec<String>);
 

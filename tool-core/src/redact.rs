@@ -9,7 +9,7 @@
 //! - under the feature `otel` `RedactingExporter`, for spans,
 //! - [`install_panic_hook`], for the text of a panic.
 //!
-//! They use a [`SharedRedactor`], to which a host adds the secrets of each turn until the turn ends.
+//! All of these use a [`SharedRedactor`], to which a host adds the secrets of a context until the context is dropped.
 //!
 //! ```
 //! use tool_core::SecretString;
@@ -154,7 +154,7 @@ impl Redactor {
             .map_or(Cow::Borrowed(bytes), Cow::Owned)
     }
 
-    /// Returns a redactor for text that arrives in pieces. See [`StreamRedactor`].
+    /// Returns a redactor for text in several pieces. See [`StreamRedactor`].
     pub fn stream(&self) -> StreamRedactor {
         StreamRedactor::new(self.clone())
     }

@@ -157,11 +157,12 @@ pub enum ErrorKind {
     Cancelled,
     /// The body of the tool panicked.
     Panicked,
-    /// A limit on calls was exceeded.
+    /// A limit was exceeded: a limit of the host, for example on calls or on open approvals, or the limit of a service that the tool calls.
     RateLimited,
     /// The result of the call is unknown. The call may have had an effect.
     Interrupted,
-    /// The tool lacks something that the host has to supply.
+    /// The tool lacks something that the host has to supply, or the call could not be made, for example because a store failed or the host is
+    /// shutting down.
     Unavailable,
     /// The tool itself failed.
     #[serde(other)]

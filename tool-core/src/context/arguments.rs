@@ -1,4 +1,4 @@
-//! Checks of arguments whose errors contain no secrets.
+//! Checks of arguments. The errors contain no secrets.
 
 use super::ToolContext;
 use crate::args::{self, Admitted, Issue, Repair};
@@ -20,7 +20,8 @@ pub(crate) fn check<'t>(
     })
 }
 
-/// Creates the error for arguments that do not match the schema. `again` returns the issues of the same arguments with their secrets redacted.
+/// Creates the error for arguments that do not match the schema. `again` checks the redacted text of the arguments and
+/// returns its issues.
 #[cold]
 pub(crate) fn misfit(
     written: &str,

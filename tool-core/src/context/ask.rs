@@ -65,7 +65,7 @@ pub trait Asker: Send + Sync + 'static {
 struct Asking(Arc<dyn Asker>);
 
 impl ToolContext {
-    /// Returns the same context, which sends questions to the user with `asker`.
+    /// Returns the same context with an asker: questions of tools are sent to the user with `asker`.
     #[must_use]
     pub fn with_asker(&self, asker: Arc<dyn Asker>) -> Self {
         self.with_service(Asking(asker))

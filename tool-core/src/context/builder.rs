@@ -46,7 +46,7 @@ impl From<std::time::Instant> for Deadline {
 pub struct ToolContextBuilder(pub(super) Host, Option<SharedRedactor>);
 
 impl ToolContextBuilder {
-    /// Creates a builder with the values of a context, whose secrets are added to `shared`.
+    /// Creates a builder with the values of a context. The secrets of the context to build are added to `shared`.
     pub(super) fn of(host: Host, shared: Option<SharedRedactor>) -> Self {
         Self(host, shared)
     }
@@ -174,7 +174,7 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Adds a variable whose value was resolved in a tree of threads: a text or a secret.
+    /// Adds a variable whose value is a plain text or a secret, for example a value that was resolved in a tree of threads.
     pub fn variable_value(mut self, name: impl Into<String>, value: Value) -> Self {
         self.0.variables.insert(name.into(), value);
         self
@@ -231,8 +231,9 @@ impl ToolContextBuilder {
         value.downcast_ref::<T>().cloned()
     }
 
-    /// Adds the secrets of the context to `shared`, including tokens that tools get later, until the context and all contexts derived from it are dropped. This
-    /// covers the host's own output, such as panics, logs and spans: see [`redact`](crate::redact).
+    /// Adds the secrets of the context to `shared`, including tokens that tools get later, until the last copy of the context is dropped. A
+    /// [derived](ToolContext::derive) context adds its own secrets to `shared`. This covers the host's own output, such as panics, logs and spans:
+    /// see [`redact`](crate::redact).
     ///
     /// ```
     /// use tool_core::{SecretString, ToolContext};

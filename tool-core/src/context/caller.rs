@@ -72,7 +72,7 @@ impl ToolContext {
         self.host().workspace.clone().unwrap_or_default()
     }
 
-    /// Returns the thread of the conversation; `None` if the host set no conversation.
+    /// Returns the thread of the conversation; `None` if the host set no conversation, or an empty id.
     pub fn thread(&self) -> Option<ThreadId> {
         ThreadId::new(self.own_workspace(), self.conversation()?).ok()
     }

@@ -104,7 +104,7 @@ impl Filing {
         defer.is_some()
     }
 
-    /// Passes the write of a read-only call's end to the turn. If the turn has ended, the write runs in the background.
+    /// Passes the write of a read-only call's end to the turn. If the turn has ended or does not take over the write, it runs in the background.
     pub(crate) fn defer(&self, write: BoxFuture<'static, ()>) {
         let write = Deferred(Some(write));
         let defer = self
@@ -136,7 +136,7 @@ impl Filing {
 }
 
 impl ToolContext {
-    /// Returns the same context, for a call whose result its turn stores.
+    /// Returns the same context, for a call whose result the turn stores.
     pub(crate) fn with_filing(&self, filing: Arc<Filing>) -> Self {
         self.with_host(|host| host.filing = Some(filing))
     }
@@ -148,7 +148,7 @@ impl ToolContext {
         is_own.then(|| filing.behind.clone())?
     }
 
-    /// Returns the filing of a call that writes to `journal`. Nested calls share the context of their outer call, but have no filing.
+    /// Returns the filing of `call`, if it stores the result in `journal`. A nested call shares the context of its outer call, but has no filing.
     pub(crate) fn filing(&self, call: &CallId, journal: &Journal) -> Option<&Arc<Filing>> {
         let filing = self.host().filing.as_ref()?;
         (filing.call == *call && filing.journal == *journal).then_some(filing)

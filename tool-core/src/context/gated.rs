@@ -26,7 +26,7 @@ impl TypedOutput {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
     }
 
-    /// Removes and returns the value, if a body has returned a value of this type.
+    /// Removes the value, and returns it if it is of this type.
     pub(crate) fn take<T: 'static>(&self) -> Option<T> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         kept?.downcast().ok().map(|value| *value)
@@ -102,7 +102,8 @@ pub(crate) struct Gated {
     earlier: Option<EarlierCall>,
     /// The model's own id of the outer call.
     parent: Option<Box<str>>,
-    /// Stops this call, but not its turn. Created when it is first used, because most bodies never wait.
+    /// Stops this call, but not its turn. Created with a nested call, otherwise when it is first used, because most bodies
+    /// never wait.
     stop: OnceLock<CancellationToken>,
     /// Whether the body was polled and has not returned.
     inside: AtomicBool,
@@ -266,8 +267,10 @@ impl ToolContext {
         self.scope()?.gated.as_deref()
     }
 
-    /// Returns the identity of this call among all calls of the host. It stays the same whenever the call is dispatched again. `None` outside of a
-    /// call and without a [`Gate`](crate::Gate).
+    /// Returns the identity of this call among all calls of the host; `None` outside of a call and without a [`Gate`](crate::Gate).
+    ///
+    /// If a turn makes the call or its outer call, or if the host has set their identity with [`for_call`](Self::for_call), the identity stays the
+    /// same when the call is dispatched again. Any other call gets a new identity when it is dispatched, except when it is resumed after an approval.
     pub fn identity(&self) -> Option<&CallId> {
         self.gated().map(Gated::identity)
     }
@@ -311,8 +314,8 @@ impl ToolContext {
     /// Adds a note to the audit row of this call. The row already names tool, caller and conversation. Secrets in the note are redacted; the tool has
     /// to omit other private text.
     ///
-    /// Does nothing without a [`Gate`](crate::Gate). Only the first 100 notes of a call are kept. Details that cannot be serialized are logged as a
-    /// warning, and the note is dropped.
+    /// Does nothing without a [`Gate`](crate::Gate). Only the first 100 notes of a call are kept. If the details cannot be serialized, a
+    /// warning is logged and the note is dropped.
     pub fn audit<T: Serialize + ?Sized>(&self, action: &str, details: &T) {
         let Some(gated) = self.gated() else { return };
         let Ok(details) = serde_json::to_string(details) else {
@@ -419,8 +422,8 @@ impl ToolContext {
 
     /// Adds approvals that the running call waits for, such as the approvals of a sub-agent's calls. Nested calls add their approvals themselves.
     ///
-    /// If the body then returns an error, the result of the call is pending with these tickets, and the turn waits for them. When they are answered,
-    /// the body runs again, provided that the tool is idempotent or makes [only calls](crate::DynamicTool::only_calls). Does nothing outside of a
+    /// If the body then returns an error, and the tool is read-only, idempotent or makes [only calls](crate::DynamicTool::only_calls), the result of
+    /// the call is pending with these tickets, and the turn waits for them. When they are answered, the body runs again. Does nothing outside of a
     /// call and without a [`Gate`](crate::Gate).
     pub fn wait_for(&self, tickets: &[Ticket]) {
         if tickets.is_empty() {
@@ -437,7 +440,7 @@ impl ToolContext {
         }
     }
 
-    /// Records that a nested call has returned an output.
+    /// Records that a nested call has returned an output. Callers leave out calls that only read.
     pub(crate) fn count_made(&self) {
         if let Some(gated) = self.gated() {
             gated.made.fetch_add(1, Ordering::Relaxed);
@@ -459,8 +462,8 @@ impl ToolContext {
     /// Records that a call on which the running call depends, such as a call of a sub-agent, was begun before and that its outcome is unknown. A nested
     /// call records this itself.
     ///
-    /// If the body then returns an error, the turn is unsettled until an operator has settled the row. Then the body runs again, under the conditions
-    /// of [`wait_for`](Self::wait_for).
+    /// If the body then returns an error, and the tool may run again as described for [`wait_for`](Self::wait_for), the turn is unsettled until an
+    /// operator has settled the row. Then the body runs again.
     pub fn wait_for_effect(&self, row: &EffectRow) {
         self.doubt(row);
     }
@@ -472,14 +475,15 @@ impl ToolContext {
         }
     }
 
-    /// Returns whether a body that ended with an error can run again once its nested call no longer waits: the body returned by itself, and the tool
+    /// Returns whether the body can run again once its nested call no longer waits: the body was not cut off and returned no output, and the tool
     /// may run again.
     pub(crate) fn may_go_on(&self) -> bool {
         let may_run_again = self.scope().is_some_and(|scope| scope.tool.may_run_again());
         may_run_again && !self.is_inside() && !self.has_returned()
     }
 
-    /// Removes and returns the nested call whose outcome is unknown, if the body ended with an error and can run again when the outcome is known.
+    /// Removes and returns the row of the nested call whose outcome is unknown, if the body returned no output and can run again when the outcome is
+    /// known.
     pub(crate) fn take_doubt(&self) -> Option<Box<EffectRow>> {
         if !self.may_go_on() {
             return None;

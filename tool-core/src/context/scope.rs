@@ -36,8 +36,8 @@ pub(crate) trait ToolFacts: Send + Sync {
 
     fn variables(&self) -> &[VariableNeed];
 
-    /// Returns whether a body that ended with an error may run again later: the tool is declared idempotent, or its only effects are calls, which
-    /// have their own rows.
+    /// Returns whether a body that ended with an error may run again later: the tool is read-only or declared idempotent, or its only effects are
+    /// calls, which have their own rows.
     #[cfg(feature = "host")]
     fn may_run_again(&self) -> bool;
 }
@@ -61,8 +61,8 @@ impl Deref for RunningTool {
 
 /// The rules of a turn that can still forbid a call after it was allowed.
 pub(crate) trait StandingRules: Send + Sync {
-    /// Returns whether a call is still allowed. `at` is the position of its tool in the turn, and `edition` the edition of the policies when the call
-    /// arrived.
+    /// Returns whether a call is still allowed. `at` is the position of its tool in the turn, and `edition` the edition of the policies
+    /// before they decided on the call.
     fn still_allow(&self, at: usize, edition: u64, scope: &CallScope, cx: &ToolContext) -> bool;
 }
 
@@ -70,8 +70,7 @@ pub(crate) trait StandingRules: Send + Sync {
 pub(crate) struct Standing {
     pub(crate) rules: Arc<dyn StandingRules>,
     pub(crate) at: usize,
-    /// The edition of the policies when the call arrived. The policies decide on the call later, so if the edition has not changed, their decision is
-    /// still valid.
+    /// The edition of the policies before they decided on the call. If the edition has not changed, their decision is still valid.
     pub(crate) edition: u64,
 }
 

@@ -10,7 +10,7 @@ use super::{ApiKeys, Host, ToolContext};
 use crate::error::ToolError;
 use crate::redact::Redactor;
 
-/// Maximum number of tokens that are stored for one service. A context may outlive its turn, and its tokens may be renewed.
+/// Maximum number of tokens of one service that are redacted. A context may outlive its turn, and its tokens may be renewed.
 const TOKENS: usize = 32;
 
 /// The tokens that a turn got from its `TokenSource`. All contexts that are derived from one context share them.
@@ -122,7 +122,7 @@ impl ToolContext {
         Ok(())
     }
 
-    /// Returns whether the host's secret with this key is too short to be redacted.
+    /// Returns whether the host's secret with this key is too short to be redacted. An empty secret counts as missing.
     pub(crate) fn is_short_secret(&self, key: &str) -> bool {
         let secret = self.host().secrets.get(key);
         secret.is_some_and(|secret| !secret.expose_secret().is_empty() && is_short(secret))

@@ -301,7 +301,7 @@ pub trait TokenSource: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<OAuthToken, ToolError>>;
 }
 
-/// The result of [`OAuth::request`].
+/// The result of [`OAuth::request`] and [`TokenSource::token`].
 #[derive(Clone, Debug)]
 pub enum OAuthToken {
     /// A token that is valid now.
@@ -328,7 +328,7 @@ pub(super) struct Tokens(pub(super) Arc<dyn TokenSource>);
 impl OAuth {
     /// Returns a token, or the action that the user has to take first.
     ///
-    /// From now on, the token is redacted in all output of the turn's calls. A token of fewer than six bytes cannot be redacted and
+    /// The token is redacted in the output that the turn's calls write after this. A token of fewer than six bytes cannot be redacted and
     /// is refused.
     pub async fn request(&self, service: &str) -> Result<OAuthToken, ToolError> {
         let answer = self.source.0.token(&self.cx, service).await?;

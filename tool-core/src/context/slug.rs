@@ -25,7 +25,7 @@ use crate::error::ToolError;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstanceSlug(Box<str>);
 
-/// Maximum number of bytes of a slug: the length of one label of a host name.
+/// Maximum number of bytes of a slug. A label of a host name has the same limit.
 const MOST: usize = 63;
 
 impl InstanceSlug {
@@ -107,7 +107,8 @@ pub struct Instances {
 pub(super) struct Resolver(pub(super) Arc<dyn ResolveInstance>);
 
 impl Instances {
-    /// Returns the UUID of the caller's workspace. Fails with `Unavailable` if the workspace of the context is not a slug.
+    /// Returns the UUID of the caller's workspace. Fails with `Unavailable` if the context has no workspace or its name is not a slug, and with the
+    /// error of the [`ResolveInstance`] if it fails.
     pub async fn resolve(&self) -> Result<String, ToolError> {
         let slug = self
             .slug

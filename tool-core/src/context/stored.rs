@@ -16,7 +16,7 @@ impl From<OpenVariable> for Value {
             VariableType::Text | VariableType::Select => {
                 Self::Text(open.value.expose_secret().to_owned())
             }
-            // A value of a type that this version does not know is treated as a secret.
+            // Secrets, and values of types that this version does not know.
             _ => Self::Secret(open.value),
         }
     }
@@ -28,7 +28,7 @@ impl Variables {
     ///
     /// # Errors
     ///
-    /// Fails if the store fails, or if a value was altered.
+    /// Fails if the store or the key provider fails, if the key of a value is absent or wrong, or if a value was altered.
     ///
     /// ```
     /// use tool_core::store::seal::{NewValue, SealKey, SealKeys, Vault};

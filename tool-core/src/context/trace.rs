@@ -72,7 +72,8 @@ impl TraceContext {
     }
 }
 
-/// Returns whether a text is `version-trace_id-parent_id-flags` in lower-case hex, without an id of zeros. Later versions may have more parts.
+/// Returns whether a text is `version-trace_id-parent_id-flags` in lower-case hex, without an id of zeros and without the version `ff`. Versions
+/// after `00` may have more parts.
 fn is_parent(text: &str) -> bool {
     let mut parts = text.splitn(5, '-');
     let mut hex = |length: usize| {

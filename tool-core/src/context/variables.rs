@@ -309,7 +309,7 @@ impl Resolved {
         &self.missing
     }
 
-    /// Returns the value of a declared name.
+    /// Returns the value of a declared name; `None` if it has no value.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name)
     }
@@ -319,7 +319,7 @@ impl Resolved {
     ///
     /// # Errors
     ///
-    /// Fails if a variable is secret, is not declared, or is required and has no value.
+    /// Fails if a variable has a secret value, is not declared, or is required and has no value.
     pub fn prompt(&self, part: &str) -> Result<String, PromptError> {
         let mut text = String::with_capacity(part.len());
         let mut rest = part;
@@ -355,15 +355,15 @@ impl Resolved {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
-    /// The prompt names a secret.
+    /// The prompt names a variable with a secret value, or a required secret variable.
     #[error(
         "the variable `{0}` is secret and never shown in a prompt, declare it in the tool that needs it"
     )]
     Secret(String),
-    /// The prompt names an undeclared variable, which counts as secret.
+    /// The prompt names a variable that is not declared.
     #[error("the variable `{0}` is not declared: declare it as text on the prompt that shows it")]
     Undeclared(String),
-    /// The prompt names a variable without a value.
+    /// The prompt names a required text variable without a value.
     #[error("the variable `{}` has no value: supply a value, or do not require the variable", .0.name)]
     Missing(Box<VariableNeed>),
 }

@@ -24,11 +24,12 @@ pub(crate) use state::{Approval, Grant, Granted, Loaded, Spent};
 
 /// Requests, answers and uses approvals.
 ///
-/// A call that needs an approval ends with [`ErrorKind::Pending`](crate::ErrorKind::Pending) and a [`Ticket`] in its result. An approver answers the ticket, at
-/// once or days later in a different process. [`Toolset::resume`](crate::Toolset::resume) then runs the call with the approved arguments, once.
+/// A call that needs an approval ends with [`ErrorKind::Pending`](crate::ErrorKind::Pending) and a [`Ticket`] in its result. An approver answers the
+/// ticket before it expires, possibly in a different process. If the approver approves, [`Toolset::resume`](crate::Toolset::resume) runs the call
+/// with the approved arguments, once.
 ///
-/// The host has to check that the user may answer: it passes the name of an authenticated user. `Approvals` checks that the approver is not the
-/// requester if a rule requires `four_eyes`.
+/// The host has to authenticate the approver and check that this user may answer. If a rule requires `four_eyes`, an answer of the requester is
+/// refused.
 ///
 /// ```
 /// use tool_core::{Approvals, KeyRing};
@@ -49,7 +50,7 @@ struct Inner {
     most_open: u32,
 }
 
-/// Why an approval could not be requested or answered.
+/// Error of [`Approvals`] and their builder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApprovalError {
@@ -74,8 +75,8 @@ pub enum ApprovalError {
     /// The interface showed arguments that differ from the requested ones, so its answer is not trusted.
     #[error("the interface shows different arguments than the approval request")]
     Tampered,
-    /// The store failed, or it refused the answer: the request was answered before or has expired, or the requester answered although four
-    /// eyes are required.
+    /// The store failed, or it refused the operation: for example, the request was answered before or has expired, or the requester answered although
+    /// four eyes are required.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -166,8 +167,9 @@ impl Approvals {
         Ok(open.len() < most)
     }
 
-    /// Returns the open approvals that count towards the limit of a context: all approvals of its conversation. If the context has no conversation,
-    /// returns all approvals that its user has requested outside of conversations. Stops at the limit.
+    /// Returns the open approvals that count towards the limit of a context: the open approvals of its conversation. If the context has no
+    /// conversation, returns the open approvals that its user has requested outside of conversations. Reads no further page when the limit is
+    /// reached.
     async fn open_beside(&self, cx: &ToolContext) -> Result<Vec<ApprovalRow>, StoreError> {
         let (workspace, most) = (cx.own_workspace(), self.0.most_open);
         let thread = cx.conversation();
@@ -266,7 +268,8 @@ impl Approvals {
         Ok(row)
     }
 
-    /// Returns the tickets for calls of a conversation that are still open: neither answered nor expired. If there are none, the calls can continue.
+    /// Returns the tickets for calls of a conversation that are still open: neither answered, withdrawn nor expired. If there are none, the calls can
+    /// continue.
     pub async fn waiting(&self, thread: &ThreadId) -> Result<Vec<Ticket>, ApprovalError> {
         let filter = ApprovalFilter {
             thread: Some(thread.conversation().to_owned()),
@@ -341,7 +344,7 @@ impl Approvals {
 
     /// Withdraws a request on behalf of its requester, even if it requires four eyes. Returns whether it was withdrawn.
     ///
-    /// Fails with [`ApprovalError::Invalid`] if `cx` has a different workspace or user than the request.
+    /// Fails with [`ApprovalError::Invalid`] if there is no such request, or if `cx` has a different workspace or user than the request.
     pub async fn withdraw(&self, id: &str, cx: &ToolContext) -> Result<bool, ApprovalError> {
         let workspace = cx.own_workspace();
         let row = self.stored(&workspace, id).await?;

@@ -30,7 +30,7 @@ const LEASE: Duration = Duration::from_secs(30);
 /// Maximum time that [`Gate::drain`] waits for the last writes.
 const LAST_WRITES: Duration = Duration::from_secs(1);
 
-/// The checks that every call of a host passes: approvals, limits, the effect ledger, the audit and hooks. A gate can also stop calls.
+/// The steps of a call before and after its body: approvals, limits, the effect ledger, the audit and hooks. A gate can also stop calls.
 ///
 /// A host builds one gate and attaches it to the tools of each turn with [`Toolset::through`](crate::Toolset::through).
 ///
@@ -467,7 +467,7 @@ impl Gate {
     /// logs the number of running calls and of buffered audit rows. A call without an end in the ledger becomes ambiguous when its lease expires, and
     /// best-effort audit rows stay in their buffer.
     ///
-    /// Cancelled calls with effects are `ambiguous` in the ledger. Calls that wait for an approval stay in the store.
+    /// A cancelled call that may have had an effect is `ambiguous` in the ledger. Calls that wait for an approval stay in the store.
     pub async fn drain(&self, patience: Duration) -> usize {
         self.0.running.close();
         self.0.sweeping.cancel();
@@ -493,7 +493,7 @@ impl Gate {
             Err(_) => tracing::error!(
                 running = self.running(),
                 waiting = waiting(),
-                "the ledger or the audit did not answer before the shutdown ended"
+                "running calls, the ledger or the audit did not finish before the shutdown ended"
             ),
         }
         cancelled
@@ -516,7 +516,8 @@ impl Gate {
         }
     }
 
-    /// Starts the sweeper task if there is a runtime and no such task yet. The task ends with the gate or with [`drain`](Gate::drain).
+    /// Starts the sweeper task if it has work, if there is a runtime, and if no such task is running. The task ends with the gate or with
+    /// [`drain`](Gate::drain).
     fn tend(&self) {
         let inner = &self.0;
         if inner.sweeping.is_cancelled() {
@@ -599,7 +600,7 @@ impl Drop for Swept {
     }
 }
 
-/// Guard of a running call: the call counts as running until it is dropped.
+/// Guard of a running call: the call counts as running until the guard is dropped.
 pub(crate) struct Entered {
     gate: Gate,
     at: usize,
@@ -613,7 +614,7 @@ impl Drop for Entered {
     }
 }
 
-/// Guard of a late audit write: [`Gate::drain`] waits until it is dropped.
+/// Guard of a late audit write: [`Gate::drain`] waits until the guard is dropped, but not beyond its time limit.
 pub(crate) struct LateWrite(Gate);
 
 impl Drop for LateWrite {

@@ -1,4 +1,4 @@
-//! Random ids of approvals and calls.
+//! Random ids, for example of approvals and of calls without an id.
 
 use crate::digest::hex;
 use crate::error::ToolError;

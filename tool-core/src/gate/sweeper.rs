@@ -9,17 +9,17 @@ use crate::env;
 use crate::store::shield::shielded;
 use crate::store::{EffectLedger, Maintenance, Retention, Scope, StoredToolStore, Timestamp};
 
-/// The pause between two purges.
+/// The minimum pause between two successful purges.
 const PURGE: Duration = Duration::from_hours(1);
 /// Maximum number of rows of each table in one transaction.
 const BATCH: u32 = 200;
 
-/// The background task of a [`Gate`](crate::Gate), from when the gate is built until it is drained. It marks rows of the effect ledger with an expired lease
-/// as ambiguous and expires approvals whose time has passed. It removes old rows if [`purge`](Self::purge) was called, and deleted tools if
-/// [`stored_tools`](Self::stored_tools) was called.
+/// The background task of a [`Gate`](crate::Gate), from when the gate is built until it is drained or dropped. The task marks rows of the effect
+/// ledger with an expired lease as ambiguous and expires approvals whose time has passed. It removes old rows if [`purge`](Self::purge) was called,
+/// and deleted tools if [`stored_tools`](Self::stored_tools) was called.
 ///
-/// By default it sweeps once per lease: after a quick restart, the first or second sweep finds the rows of the previous process. If a
-/// gate is built outside of a runtime, its first call starts the task.
+/// By default the task sweeps once per lease: after a quick restart, the first or second sweep finds the rows of the previous process. If a
+/// gate is built outside of a runtime, its first call in a runtime starts the task.
 ///
 /// ```
 /// use std::time::Duration;
@@ -58,13 +58,13 @@ impl Sweeper {
         self
     }
 
-    /// Removes old rows when the gate is built, and then once per hour.
+    /// Removes old rows in the first sweep, and then about once per hour. If this fails, each sweep tries again.
     pub fn purge(mut self, store: impl Maintenance, retention: Retention) -> Self {
         self.purge = Some((Arc::new(store), retention));
         self
     }
 
-    /// Removes deleted [stored tools](crate::stored) whose retention is over, when the gate is built, and then once per hour.
+    /// Removes deleted [stored tools](crate::stored) whose retention is over, in the first sweep, and then about once per hour.
     pub fn stored_tools(mut self, store: impl StoredToolStore) -> Self {
         self.tools = Some(Arc::new(store));
         self

@@ -38,7 +38,7 @@ pub enum WhenExhausted {
 /// Limits on calls that hold over all processes that share a store. Cheap to clone.
 ///
 /// The limits have the same kinds and scopes as [`Limits`](super::Limits), which count in one process. Here, each count of a limit is a row of the
-/// store, and a call is counted in one conditional statement, by the clock of the database. A limit of concurrent calls has permits with leases,
+/// store, and a call is counted in one conditional statement, by the clock of the store. A limit of concurrent calls has permits with leases,
 /// which the process renews: if the process is killed, its permits return within one lease.
 ///
 /// ```
@@ -98,8 +98,8 @@ pub struct SharedLimitsBuilder {
 }
 
 impl SharedLimitsBuilder {
-    /// Adds a limit. A call must be within all limits. Two limits of the same kind, period, scope and tools are refused, because the row in which the store
-    /// counts the calls would be the same.
+    /// Adds a limit. A call must be within all limits. A limit with the kind, period, scope, tools and [`each_tool`](Limit::each_tool) of an
+    /// earlier one is refused, because the store would count the calls of both in the same row.
     pub fn limit(mut self, limit: Limit) -> Self {
         self.limits.push(limit);
         self
@@ -255,8 +255,8 @@ impl SharedLimits {
     ///
     /// # Errors
     ///
-    /// Fails with [`ErrorKind::RateLimited`] and the time to wait if a limit is exhausted, and with [`ErrorKind::Unavailable`] if the store fails.
-    /// Units that the call took from other limits are returned, except units of rates.
+    /// Fails with [`ErrorKind::RateLimited`] and the time to wait if a limit is exhausted, and with [`ErrorKind::Unavailable`] if a limit cannot be
+    /// checked, for example because the store fails. Units that the call took from other limits are returned, except units of rates.
     pub async fn enter(
         &self,
         cx: &ToolContext,
@@ -377,7 +377,7 @@ impl Inner {
         }
     }
 
-    /// Renews the leases of permits until the token is cancelled.
+    /// Renews the leases of permits until the token is cancelled or one of the leases has ended.
     async fn renew(&self, permits: Vec<(LimitId, String)>, ended: &CancellationToken) {
         loop {
             let pause = tokio::time::sleep(self.lease / 3);
@@ -428,7 +428,7 @@ impl SharedLimitGuard {
         env::spawn(async move { inner.renew(permits, &ended).await });
     }
 
-    /// Returns all units, because the work did not begin. Units of rates cannot be returned.
+    /// Returns the units, because the work did not begin. Units of rates cannot be returned.
     pub async fn give_back(mut self) {
         self.end_renewal();
         let units = std::mem::take(&mut self.units);

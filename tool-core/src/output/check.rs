@@ -1,5 +1,5 @@
-//! Checks of the parts of results and messages. A part that fails would make every provider refuse the request that contains it, or a later request
-//! of its thread.
+//! Checks of the parts of results and messages. A part that fails would make providers refuse the request that contains it, or a later request of its
+//! thread.
 
 use std::io;
 
@@ -59,8 +59,8 @@ pub(crate) fn part(part: &Part) -> Result<(), String> {
     }
 }
 
-/// Removes empty texts unless a text is the only part. Replaces each file that no provider accepts or that exceeds the total size with a line that
-/// states the reason.
+/// Removes empty texts unless a text is the only part. Replaces each file that fails the check or exceeds the total size with a line that states
+/// the reason.
 ///
 /// The tool has already run, so a wrong part must not turn its result into a failure.
 pub(super) fn usable(parts: Vec<Part>) -> Vec<Part> {

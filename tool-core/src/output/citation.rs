@@ -51,7 +51,7 @@ impl Citation {
         self
     }
 
-    /// Sets when the item was retrieved, as ISO 8601 text with an offset.
+    /// Sets when the item was retrieved, as ISO 8601 text with an offset. Fails for any other text.
     pub fn retrieved_at(mut self, time: impl Into<String>) -> Result<Self, ToolError> {
         let time = time.into();
         if !is_timestamp(&time) {

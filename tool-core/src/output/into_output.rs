@@ -1,4 +1,4 @@
-//! `IntoOutput` for the types of the standard library and of optional crates.
+//! `IntoOutput` for types of the standard library, of this crate, of `serde_json` and of optional crates.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};

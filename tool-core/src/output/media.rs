@@ -12,7 +12,7 @@ use crate::error::ToolError;
 use crate::schema::rules::Rule;
 use crate::schema::{Kind, Schema, StrictSchema};
 
-/// A media type with bytes or a URL, for the three public types.
+/// The content of the three public types: a media type, the bytes or a URL, and a name.
 #[derive(Clone, PartialEq, Eq)]
 struct Body {
     media_type: String,
@@ -47,7 +47,8 @@ const FILE: &MediaKind = &MediaKind {
 };
 
 impl Body {
-    /// Creates a body. Fails for faults that would make a provider refuse every later request of the thread.
+    /// Creates a body. Fails if the part is invalid, because a provider could refuse every later request of the thread, if the media type does not
+    /// have the prefix, or if there are too many bytes.
     fn new(
         noun: &MediaKind,
         media_type: &str,
@@ -281,6 +282,7 @@ macro_rules! media {
             }
 
             /// Creates a value from an absolute URL, which the provider or the client fetches. If a provider does not fetch URLs, the model reads the URL.
+            /// Fails if the media type is malformed or not of this kind, if the URL is not absolute, and for a `data:` URL.
             pub fn url(media_type: &str, url: impl Into<String>) -> Result<Self, ToolError> {
                 Body::new($noun, media_type, Source::Url(url.into()), None)
                     .map(Self)
@@ -463,7 +465,7 @@ impl Image {
         Self::new("image/webp", bytes)
     }
 
-    /// Creates an image from PNG, JPEG, GIF or WebP bytes and detects the type. Fails for other bytes.
+    /// Creates an image from PNG, JPEG, GIF or WebP bytes and detects the type. Fails for other bytes, and for more than 20 MiB.
     ///
     /// ```
     /// use tool_core::Image;

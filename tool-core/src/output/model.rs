@@ -82,7 +82,7 @@ pub enum Part {
         /// The text that the model reads.
         text: String,
     },
-    /// An image or a file.
+    /// An image, audio or a file of a different type.
     File {
         /// The media type, such as `image/png`.
         media_type: String,
@@ -277,7 +277,7 @@ impl Part {
         Self::Text { text: text.into() }
     }
 
-    /// Creates an image or file from base64 text.
+    /// Creates an image, audio or a file from base64 text. The text and the media type are not checked here.
     pub fn base64(media_type: impl Into<String>, data: impl Into<String>) -> Self {
         Self::File {
             media_type: media_type.into(),
@@ -286,7 +286,7 @@ impl Part {
         }
     }
 
-    /// Creates an image or file from a URL.
+    /// Creates an image, audio or a file from a URL. The URL and the media type are not checked here.
     pub fn url(media_type: impl Into<String>, url: impl Into<String>) -> Self {
         Self::File {
             media_type: media_type.into(),
@@ -488,7 +488,7 @@ impl ModelOutput {
         }
     }
 
-    /// Returns the output without the files that no provider accepts, or an error if the output could not be written.
+    /// Returns the output with its parts corrected by [`check::usable`], or an error if the output could not be written.
     pub(crate) fn proven(self) -> Result<Self, ToolError> {
         match self.0 {
             Content::Broken(text) => Err(ToolError::new("the tool's output could not be written")

@@ -244,7 +244,7 @@ enum Slot {
     File,
 }
 
-/// Splits a payload that contains only texts and files, directly or in lists. Returns false for any other payload.
+/// Splits a payload that contains only texts, files and null, directly or in lists. Returns false for any other payload.
 fn slots_of(payload: &RawValue, files: &[Part], at: &mut usize, slots: &mut Vec<Slot>) -> bool {
     let text = payload.get();
     match text.as_bytes().first() {

@@ -249,7 +249,7 @@ fn all(answers: impl Iterator<Item = Answer>) -> Answer {
 /// 2^53. From this value on, an `f64` may represent more than one integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Compares by value; `None` if a number may have been rounded when it was parsed.
+/// Compares by value; `None` if a number may be an integer that was rounded when it was parsed.
 fn compare(a: &Number, b: &Number) -> Option<Ordering> {
     let whole = |n: &Number| {
         n.as_i64()

@@ -44,7 +44,7 @@ pub struct Decision {
     pub id: DecisionId,
     /// Name of the rule that decided; `None` if the policy's default or a kill switch decided.
     pub rule: Option<Arc<str>>,
-    /// The reason that the rule states, if it states one.
+    /// The reason that the rule states, if it states one. If a kill switch decided, the reason names the switch.
     pub reason: Option<Arc<str>>,
     /// Whether the approver must not be the requester, because an ask rule that applies to the call requires it.
     pub four_eyes: bool,

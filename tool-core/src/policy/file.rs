@@ -68,7 +68,7 @@ pub struct AgentLists {
     pub tools: ToolLists,
 }
 
-/// The result of a reload.
+/// The result of reloading a policy file.
 #[derive(Clone, Debug)]
 pub struct Reloaded {
     /// Version of the policy that is now in force.

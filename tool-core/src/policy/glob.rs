@@ -54,7 +54,8 @@ impl Glob {
         fits(&self.text, name)
     }
 
-    /// Returns whether every name that `other` matches is also matched by this pattern. May return `false` if both contain `*` or `?`.
+    /// Returns whether every name that `other` matches is also matched by this pattern. If both contain `*` or `?`, may return `false`
+    /// although this is the case.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.is_any() || self == other || other.literal && self.matches(&other.text)
     }

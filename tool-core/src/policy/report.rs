@@ -17,7 +17,7 @@ const MOST_NEAR: usize = 3;
 pub struct PolicyReport {
     /// Tools that no rule can match: the policy's default decides all their calls.
     pub unreached: Vec<String>,
-    /// Destructive tools that some caller can call without an approval.
+    /// Destructive tools that some caller may be able to call without an approval.
     pub unapproved: Vec<UnapprovedTool>,
     /// Rules that match no tool.
     pub idle: Vec<String>,
@@ -27,7 +27,7 @@ pub struct PolicyReport {
     pub earlier: Vec<EarlierName>,
 }
 
-/// A destructive tool that can be called without an approval.
+/// A destructive tool that some caller may be able to call without an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnapprovedTool {
     /// The name of the tool.

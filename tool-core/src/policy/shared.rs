@@ -14,7 +14,7 @@ use crate::decision::Cause;
 use crate::sync::{Edition, Versioned};
 use crate::tool::ToolDef;
 
-/// Number of policy versions whose decisions can still be explained.
+/// Maximum number of policy versions whose decisions can still be explained.
 const REMEMBERED: usize = 32;
 /// Maximum number of differences that are recorded for a shadow policy.
 const MOST_DIFFERENCES: usize = 256;
@@ -94,9 +94,9 @@ struct Seen {
 pub struct ShadowReport {
     /// Version of the shadow policy.
     pub policy: Arc<str>,
-    /// Number of calls that the shadow policy has evaluated.
+    /// Number of decisions that the shadow policy has made. It decides again on a call whose rules have changed before its body begins.
     pub judged: u64,
-    /// Number of calls on which the shadow policy would have decided differently.
+    /// Number of these decisions that differ from the decision of the policy in force.
     pub differed: u64,
     /// The most recent differences (at most 256), oldest first.
     pub differences: Vec<Difference>,
@@ -316,10 +316,11 @@ impl SharedPolicy {
         shadow.map(|shadow| shadow.report())
     }
 
-    /// Turns a tool's kill switch on in this process, for one tenant or, with `None`, for all. The next call of the tool is refused, and
-    /// futures of [`killed`](SharedPolicy::killed) complete. `tool` is the tool's own name or an alias. Returns whether the switch was off before.
+    /// Turns a tool's kill switch on in this process, for one tenant or, with `None`, for all. From then on, calls of the tool are
+    /// refused, and futures of [`killed`](SharedPolicy::killed) complete. `tool` is the tool's own name or an alias. Returns whether the switch was
+    /// off before.
     ///
-    /// The switch is not stored: it affects only this process, and ends with it. [`Switches`](crate::Switches) are stored.
+    /// The switch is not stored: it affects only this process, and is lost when the process ends. [`Switches`](crate::Switches) are stored.
     pub fn kill(&self, tool: impl Into<String>, tenant: Option<&str>) -> bool {
         let key = (tool.into(), tenant.map(str::to_owned));
         self.switch(|kills| kills.insert(key))

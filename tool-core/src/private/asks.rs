@@ -236,7 +236,7 @@ impl<T: FromContext> HostOf<T> {
 pub trait NoHost {
     /// No effect, because the type is reported elsewhere.
     const EFFECT: Effect = Effect::NONE;
-    /// False, because the type makes no calls.
+    /// False, because the type is reported elsewhere.
     const ONLY_CALLS: bool = false;
 }
 

@@ -7,7 +7,8 @@ use crate::store::{ApprovalRow, Message};
 use crate::tool::ToolDef;
 use crate::{toolset, turn};
 
-/// Returns the approval row of a token that this host has issued. Fails if the token does not match the row.
+/// Returns the approval row of a token. Fails if this host did not issue the token, if the row is absent or does not match the token, or if the store
+/// fails.
 pub async fn approval_row(
     approvals: &Approvals,
     token: &str,

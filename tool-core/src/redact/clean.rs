@@ -1,7 +1,7 @@
 //! Wrapper type for values in which a redactor has redacted the secrets.
 //!
 //! Every output of a call is stored in a [`Clean`]: the fields of `CallResult`, and through them the data that threads and the ledger store. Only
-//! [`Redactor::clean`] creates a `Clean` from other values, so that no text can leave a call unredacted.
+//! [`Redactor::clean`] creates a `Clean` from other values, so that the compiler reports an output that was not redacted.
 
 use std::borrow::Cow;
 

@@ -66,7 +66,7 @@ fn number(text: &[u8], from: usize, radix: u32) -> Reference {
     })
 }
 
-/// Reads a name and its semicolon, which encoders never leave out.
+/// Reads a name and its semicolon. A name without a semicolon is not decoded, because encoders write the semicolon.
 fn named(rest: &[u8], from: usize) -> Reference {
     let length = rest
         .iter()

@@ -6,7 +6,7 @@ use secrecy::SecretString;
 
 use super::{Redactor, TooShort};
 
-/// A redactor whose secrets change: a host installs it once in its writers, and adds the secrets of each turn until the turn ends.
+/// A redactor whose secrets change: a host installs it once in its writers, and adds the secrets of each turn until their [`Lease`] is dropped.
 ///
 /// Cheap to clone; all clones share their secrets.
 ///

@@ -18,7 +18,7 @@ impl View {
 }
 
 impl StandingRules for View {
-    /// Returns whether the rules still allow a call. The policies are evaluated again only if one of them has changed since the call arrived.
+    /// Returns whether the rules still allow a call. The policies are evaluated again only if one of them has changed since `edition`.
     fn still_allow(&self, at: usize, edition: u64, scope: &CallScope, cx: &ToolContext) -> bool {
         let tool = self.def(at);
         if self.hides(at, tool).is_some() {

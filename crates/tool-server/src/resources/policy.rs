@@ -256,9 +256,9 @@ async fn report_policy(State(admin): State<Shared>) -> Answer {
 struct Shadow {
     /// The version of the shadow policy.
     version: String,
-    /// The number of calls that the shadow policy has evaluated.
+    /// The number of decisions that the shadow policy has made. It decides again on a call whose rules have changed before its body begins.
     judged: u64,
-    /// The number of calls on which the shadow policy would have decided differently.
+    /// The number of these decisions that differ from the decision of the policy in force.
     differed: u64,
     /// The most recent differences, oldest first.
     differences: Vec<ShadowDifference>,

@@ -1,4 +1,4 @@
-//! The builder of [`Approvals`], with its keys, its expiry and its store.
+//! Builder of [`Approvals`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use crate::store::ApprovalStore;
 /// Default time until an approval request expires.
 const WAIT: Duration = Duration::from_hours(24);
 
-/// Default limit of open approvals per conversation.
+/// Default limit of open approvals per conversation, or per user outside of conversations.
 const MOST_OPEN: u32 = 50;
 
-/// Builds [`Approvals`] from a store, keys and an expiry.
+/// Builds [`Approvals`] from a store, keys, an expiry and a limit of open approvals.
 #[must_use]
 pub struct ApprovalsBuilder {
     store: Arc<dyn ApprovalStore>,
@@ -44,7 +44,8 @@ impl ApprovalsBuilder {
     }
 
     /// Sets the maximum number of open approvals per conversation, or per user outside of conversations; defaults to 50. A call beyond this limit is
-    /// refused as [`RateLimited`](crate::ErrorKind::RateLimited), with an error that asks the model to call again later. Plans count as well.
+    /// refused as [`RateLimited`](crate::ErrorKind::RateLimited), with an error that asks the model to call again later. Plans count as well; a plan
+    /// beyond this limit fails with [`ApprovalError::Full`].
     pub fn most_open(mut self, most: u32) -> Self {
         self.most_open = most;
         self

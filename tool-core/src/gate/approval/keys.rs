@@ -39,7 +39,7 @@ pub enum KeyError {
         /// Length of the key in bytes.
         bytes: usize,
     },
-    /// The id is empty, too long, or has a character that a token cannot contain.
+    /// The id is empty, longer than 32 bytes, or has a character other than ASCII letters, digits, `-` and `_`.
     #[error("`{0}` cannot be the id of a key: write 1 to 32 letters, digits, `-` and `_`")]
     Id(String),
     /// Two keys have the same id.

@@ -146,7 +146,8 @@ impl Approval<Granted> {
         matches!(self.state.0.verdict, Verdict::Edit(_))
     }
 
-    /// Uses the approval. Of all concurrent attempts in all processes, exactly one succeeds; the others get `None`.
+    /// Uses the approval. Of all concurrent attempts in all processes, at most one succeeds; the others get `None`. If the approval was withdrawn or has
+    /// expired, no attempt succeeds.
     pub(crate) async fn spend(
         self,
         store: &dyn ApprovalStore,

@@ -36,7 +36,7 @@ impl Compound<'_> {
         value.serialize(Writer::new(self.out))
     }
 
-    /// Writes `,"key":`.
+    /// Writes `"key":`, after a comma unless it is the first key.
     ///
     /// When this is inlined, a field's name is a constant, so the compiler removes the check of its bytes and copies it with a move.
     #[allow(

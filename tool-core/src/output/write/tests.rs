@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::super::seen::{has_files, watch};
 use super::{Unwritten, write};
 
-// A float that is not finite is an error, because `null` does not match the output's schema
+// A float that is not finite is an error, because `null` does not match the output's schema.
 #[test]
 fn non_finite_float_is_an_error_with_its_position() {
     #[derive(Serialize)]

@@ -73,7 +73,7 @@ fn null_is_a_distinct_value_and_pointers_reach_nested_values() {
     );
 }
 
-// M14: numbers are compared by value and exactly; a number that was rounded when it was parsed fails the condition.
+// M14: numbers are compared by value and exactly; an integer that was rounded when it was parsed fails the condition.
 #[test]
 fn numbers_are_compared_exactly() {
     let equals = |value: i64| Condition::new("/a").equals(value);
