@@ -67,8 +67,8 @@
 //!   retries: 1                        # the default is 2
 //! ```
 //!
-//! By default, a session of an agent of the kind `autonomous` ends with its first text. The key `session` names tools that end it instead:
-//! `session: {stop_tool: submit, fail_tool: give_up}`.
+//! A session of an agent of the kind `autonomous` ends with its first text. The key `session` names tools that end the session earlier, as succeeded
+//! or as failed: `session: {stop_tool: submit, fail_tool: give_up}`.
 //!
 //! In the instructions, `{{NAME}}` is replaced with the value of a declared text variable of the context, in one pass: placeholders in a value are
 //! not replaced. Other braces are unchanged. If a required variable has no value, the run ends before a request, with an error that names the

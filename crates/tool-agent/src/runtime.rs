@@ -9,8 +9,8 @@
 //! | [`Subagent`] | the agent's name | a separate thread | the answer, or a reference if the call does not wait |
 //! | [`Subagent::resumable`] | `subagent_create`, `subagent_message`, `subagents` | a separate thread for each instance | the answer of each session, or a reference |
 //!
-//! All state is in the stores: a call that is repeated after a crash continues the thread that its first attempt began. If a call of a sub-agent waits for
-//! an approval or for a variable, the call in the parent waits, too.
+//! All state is in the stores: a call that is repeated after a crash continues the thread that its first attempt began. If a prompt or a sub-agent
+//! waits for an approval or for a variable, the call that needs its answer waits, too.
 //!
 //! ```
 //! use tool_agent::agent::Agent;
@@ -135,7 +135,7 @@ struct Loaded {
     entry: AgentEntry,
     /// The prompt tools, the handoffs, and the sub-agents that are not resumable.
     tools: Toolset,
-    /// The variables that the agent and the agents below it declare, without the variables of their tools.
+    /// The variables that the agent and the agents that it calls, directly or through others, declare, without the variables of their tools.
     declared: Declarations,
 }
 
@@ -175,8 +175,8 @@ impl AgentRuntime {
     ///
     /// # Errors
     ///
-    /// Fails if the runtime has no such agent, if the conversation is the thread of a sub-agent, if a tool of the agent that answers has the name of a
-    /// tool that the runtime adds, and like [`Turns::respond`].
+    /// Fails if the runtime has no such agent, if the conversation is the thread of a sub-agent or of a prompt, if a tool of the agent that answers
+    /// has the name of a tool that the runtime adds, if a store fails, and in the same cases as [`Turns::respond`].
     pub async fn respond(
         &self,
         agent: &str,
@@ -190,7 +190,8 @@ impl AgentRuntime {
 
     /// Continues the conversation of the context, for example after an approval, after a crash, or to read the outcome of a sub-agent.
     ///
-    /// Sub-agents of the conversation also continue, if their process died or if they waited for a person.
+    /// Sub-agents of the conversation also continue, if their process died, if they waited for a person who has now answered, or if a wait that a
+    /// provider requested has ended.
     ///
     /// # Errors
     ///
@@ -270,7 +271,8 @@ impl AgentRuntime {
         Ok(tickets)
     }
 
-    /// Returns the variables that an agent and the agents below it declare, each once, without the variables of their tools.
+    /// Returns the variables that an agent and the agents that it calls, directly or through others, declare, each once, without the variables of
+    /// their tools.
     ///
     /// # Errors
     ///
@@ -279,8 +281,8 @@ impl AgentRuntime {
         Ok(&self.0.agents[self.known(agent)?].declared)
     }
 
-    /// Returns the tools of an agent in the conversation of a context, with their kinds, sorted by name. Resumable sub-agents are listed as if none was
-    /// live.
+    /// Returns the tools of an agent in the conversation of a context, with their kinds, sorted by name. Resumable sub-agents are listed as if none
+    /// was live.
     ///
     /// # Errors
     ///
@@ -350,7 +352,7 @@ impl AgentRuntime {
         &self.0.agents[agent].entry
     }
 
-    /// Returns the store of child threads. `build` checks that a runtime has it if an agent starts other agents.
+    /// Returns the store of child threads. `build` checks that a runtime has this store if an agent runs prompts or sub-agents.
     fn store(&self) -> Result<&Arc<dyn ChildStore>, ToolError> {
         let store = self.0.children.as_ref();
         store.ok_or_else(|| ToolError::unavailable("the store of child threads"))
@@ -395,7 +397,7 @@ impl AgentRuntime {
         Ok(run)
     }
 
-    /// Returns the thread of a context. Refuses the thread of a sub-agent, which its parent drives.
+    /// Returns the thread of a context. Refuses the thread of a sub-agent or of a prompt, because its parent drives it.
     async fn own_thread(&self, cx: &ToolContext) -> Result<ThreadId, RuntimeError> {
         let thread = cx.thread().ok_or(TurnError::Unnamed)?;
         if tools::may_be_child(&thread)
@@ -407,8 +409,8 @@ impl AgentRuntime {
         Ok(thread)
     }
 
-    /// Reads the messages of a conversation if its agent, or an agent to which it may pass the conversation, depends on them before the run; otherwise the
-    /// list is empty.
+    /// Reads the messages of a conversation if its first agent has handoffs or sub-agents, because these depend on the messages before the run;
+    /// otherwise the list is empty.
     async fn read_if_needed(
         &self,
         agent: usize,
@@ -524,8 +526,8 @@ impl AgentRuntimeBuilder {
         self
     }
 
-    /// Sets the store of child threads. It must be in the same database as the threads: one transaction writes the row of a child with its first messages,
-    /// and one writes the row with its outcome. Agents that run prompts or sub-agents need this store.
+    /// Sets the store of child threads. It must be in the same database as the threads: one transaction writes the row of a child with its first
+    /// messages, and one writes the row with its outcome. Agents that run prompts or sub-agents need this store.
     pub fn children(self, store: impl ChildStore) -> Self {
         self.children_shared(Arc::new(store))
     }
@@ -536,7 +538,8 @@ impl AgentRuntimeBuilder {
         self
     }
 
-    /// Sets the vault with the variables of threads. Sub-agents with scoped variables need it.
+    /// Sets the vault with the variables of threads. Agents with scoped variables, and sub-agents that start for each group of variables
+    /// ([`Immediate::per_instance`]), need it.
     pub fn vault(mut self, vault: &Vault) -> Self {
         self.vault = Some(vault.clone());
         self
@@ -548,18 +551,20 @@ impl AgentRuntimeBuilder {
         self
     }
 
-    /// Adds a function that receives the events of all conversations, including sub-agents in the background. The tasks of the runs call the function, so
-    /// it must not block.
+    /// Adds a function that receives the events of all conversations, including sub-agents in the background. The tasks of the runs call the
+    /// function, so it must not block.
     pub fn observe(mut self, observer: impl Fn(&AgentEvent) + Send + Sync + 'static) -> Self {
         self.observers.push(Box::new(observer));
         self
     }
 
-    /// Stores the events of all conversations, so that other processes can follow the runs. The store must be in the database of the threads and the runs.
+    /// Stores the events of all conversations, so that other processes can follow the runs. The store must be in the database of the threads and the
+    /// runs.
     ///
     /// Messages of the model and results of calls are messages of the thread, and are not stored twice. The other events are rows of the store: the
     /// beginning and the end of a run, handoffs, children and open approvals. The pieces of the running step are stored in batches, one every
-    /// 250 milliseconds and at most 1 MiB for each step, and are removed when the step has ended. A step that takes less time writes no row.
+    /// 250 milliseconds and about 1 MiB at most for each step, and are removed when the step has ended. A step that takes less time usually writes no
+    /// row.
     ///
     /// If the store fails, the run continues, and readers miss events.
     pub fn events(self, store: impl ThreadEventStore) -> Self {

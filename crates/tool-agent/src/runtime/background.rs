@@ -36,7 +36,7 @@ impl Default for Background {
     }
 }
 
-/// Counts a task until it is dropped.
+/// Counts background work until this value is dropped. The drop also ends the claim of the thread, if there is one.
 struct Running {
     background: Background,
     thread: Option<ThreadId>,
@@ -129,7 +129,7 @@ impl Background {
         };
         if !env::spawn(task) {
             tracing::warn!(
-                "a sub-agent was not started, because no Tokio runtime is active; it starts with the next drive of its parent"
+                "background work was not started, because no Tokio runtime is active; the next drive of the conversation starts it"
             );
         }
     }

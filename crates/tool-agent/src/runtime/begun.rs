@@ -23,8 +23,8 @@ pub enum AgentBegun {
 
 /// A run of agents that has begun and has not sent a request yet; created by [`AgentRuntime::begin`]. This process has the lease of the run.
 ///
-/// No other drive of the conversation begins while it exists. [`drive`](Self::drive) continues with it; if it is dropped instead, the run ends as
-/// cancelled. The lease is renewed only while it is driven, so begin the drive within the length of a [lease](Turns::lease).
+/// No other drive of the conversation begins while the lease is valid. [`drive`](Self::drive) continues the run; if this value is dropped instead,
+/// the run ends as cancelled. The lease is renewed only while the run is driven, so begin the drive within the length of a [lease](Turns::lease).
 #[must_use = "drive the run, or cancel it"]
 pub struct BegunAgentRun {
     runtime: AgentRuntime,
@@ -78,8 +78,8 @@ impl AgentRuntime {
     ///
     /// # Errors
     ///
-    /// Fails if the runtime has no such agent, if the context has no conversation, if the conversation is the thread of a sub-agent, and if a store
-    /// fails.
+    /// Fails if the runtime has no such agent, if the context has no conversation, if the conversation is the thread of a sub-agent or of a prompt,
+    /// and if a store fails.
     pub async fn begin(&self, agent: &str, cx: &ToolContext) -> Result<AgentBegun, RuntimeError> {
         let first = self.known(agent)?;
         self.own_thread(cx).await?;
@@ -153,7 +153,7 @@ impl BegunAgentRun {
         Ok(self.run.is_answered().await?)
     }
 
-    /// Returns the calls of the last message that have no result yet, like [`BegunRun::open_calls`].
+    /// Returns the calls of the last message of the model that have no result yet, like [`BegunRun::open_calls`].
     ///
     /// # Errors
     ///
@@ -169,14 +169,14 @@ impl BegunAgentRun {
         self
     }
 
-    /// Drives the run, as [`AgentRuntime::drive`] does. `supplied` are results of the client for open calls of client tools; results for other calls are
-    /// ignored.
+    /// Drives the run, as [`AgentRuntime::drive`] does. `supplied` are results of the client for open calls of client tools; results for other calls
+    /// are ignored.
     ///
     /// # Errors
     ///
     /// Fails like [`AgentRuntime::respond`].
     pub async fn drive(self, supplied: &[ClientResult]) -> Result<Outcome, RuntimeError> {
-        // The preparations may ask a model for the description of a sub-agent.
+        // The preparations may take longer than a lease, because they may ask a model for the description of a sub-agent.
         let top = self.runtime.top(&self.first, &self.cx, self.has_message);
         let run = match self.run.during(top).await {
             Ok(run) => run,

@@ -21,12 +21,13 @@ const UNFINISHED: [ChildState; 3] = [
 impl AgentRuntime {
     /// Cancels the work of the conversation of the context, in any state.
     ///
-    /// An active run stops, even in another process, as [`Turns::cancel`](tool_core::turn::Turns::cancel) describes. The open calls of a run that waits get
-    /// results that report the cancellation, and their approvals are withdrawn. Sub-agents whose session has not ended are cancelled in the same way. The
-    /// messages remain: a message that the model has not read is read after the next message of the user.
+    /// An active run stops, even in another process, as [`Turns::cancel`](tool_core::turn::Turns::cancel) describes. The open calls of a run that
+    /// waits get results that report the cancellation, and their approvals are withdrawn. Sub-agents whose session has not ended are cancelled in the
+    /// same way; those that are not resumable are terminated. The messages remain: a message that the model has not read is read after the next
+    /// message of the user.
     ///
-    /// Returns [`Outcome::Busy`] if an active run has not stopped yet. Call this again until the run has stopped: if the process of that run is dead, its
-    /// calls get their results only after the end of its lease. If the model has answered the last message, the outcome is that answer.
+    /// Returns [`Outcome::Busy`] if an active run has not stopped yet. Call `cancel` again until the run has stopped: if the process of that run is
+    /// dead, its calls get their results only after the end of its lease. If the model has answered the last message, the outcome is that answer.
     ///
     /// # Errors
     ///
@@ -66,8 +67,8 @@ impl AgentRuntime {
         Ok(runs.into_iter().next().map(|run| run.id))
     }
 
-    /// Returns whether the process that drives a run has stopped it. If that process is dead, the next process ends the run when the lease has expired, and
-    /// continues the conversation.
+    /// Returns whether the process that drives a run has stopped it. If that process is dead, the next process ends the run when the lease has
+    /// expired, and continues the conversation.
     pub(crate) async fn has_stopped(&self, run: &RunId) -> Result<bool, RuntimeError> {
         let row = self.0.turns.run_row(run).await?;
         Ok(row.is_some_and(|row| {

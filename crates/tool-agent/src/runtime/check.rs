@@ -11,7 +11,7 @@ use super::resumable;
 use super::spawn::MOST_DEPTH;
 use super::tools::schema_of;
 
-/// Refuses agents whose settings contradict each other.
+/// Checks the agents and their settings. Returns the first fault.
 pub(super) fn check(builder: &AgentRuntimeBuilder) -> Result<(), Fault> {
     let entries = &builder.entries;
     if entries.is_empty() {

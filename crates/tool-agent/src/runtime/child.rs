@@ -138,7 +138,7 @@ pub(super) fn user_message(
     message_of(thread, Role::User, text, at)
 }
 
-/// Returns the message that reports the result of a session to the parent.
+/// Returns the text of a message to the parent that reports the result of a session, or a message of a tool of the sub-agent.
 pub(super) fn report(row: &ChildRow, result: &AgentResult) -> String {
     let mut report = json!({"type": REPORT, "agent": row.agent, "name": row.name});
     if let (Some(report), Ok(Value::Object(result))) =
@@ -215,7 +215,7 @@ pub(super) struct Start {
 
 /// The result of the start of a sub-agent.
 pub(super) enum Opened {
-    /// The thread exists. The paths name files that the parent does not have.
+    /// The thread exists. The paths name files that were not copied.
     Child(Box<ChildRow>, Vec<String>),
     /// The thread waits for variables.
     Deferred(Box<AgentResult>),
@@ -443,10 +443,10 @@ impl AgentRuntime {
         Ok((known, skipped))
     }
 
-    /// Copies the files of a message from one thread to another, and returns the message with the paths of the copies, and the paths that do not exist.
+    /// Copies the files of a message from one thread to another, and returns the message with the paths of the copies, and the paths whose files were
+    /// not copied. Without an object store, the message is not changed and no file is copied.
     ///
-    /// Replaces a path in the message with `[missing file]` if the first thread does not have the file: in the other thread, the path could name a
-    /// different file.
+    /// Replaces a path in the message with `[missing file]` if the file was not copied: in the other thread, the path could name a different file.
     pub(super) async fn pass_files(
         &self,
         from: &ThreadId,
@@ -513,7 +513,7 @@ impl AgentRuntime {
     }
 }
 
-/// Copies the files that a text names, and returns the text with the paths of the copies, and the paths that do not exist.
+/// Copies the files that a text names, and returns the text with the paths of the copies, and the paths whose files were not copied.
 async fn copied(
     from: &ThreadFiles,
     to: &ThreadFiles,

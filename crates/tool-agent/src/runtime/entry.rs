@@ -150,13 +150,13 @@ impl AgentEntry {
         self
     }
 
-    /// Limits the agents that this agent may start.
+    /// Limits the sub-agents that this agent may start.
     pub fn spawn(mut self, gate: SpawnGate) -> Self {
         self.spawn = gate;
         self
     }
 
-    /// Sets how a session of the agent ends when it runs as a sub-agent.
+    /// Sets how the sessions of the agent end when it runs as a sub-agent, and who answers the agent.
     pub fn session(mut self, session: Session) -> Self {
         self.session = session;
         self
@@ -177,9 +177,10 @@ impl fmt::Debug for AgentEntry {
     }
 }
 
-/// A tool that runs another agent within the call: its messages belong to the call, and it uses the variables and the files of the calling thread.
+/// A tool that runs another agent within the call: the messages of that agent belong to the call, and the agent uses the variables and the files of
+/// the calling thread.
 ///
-/// The tool has the name of the agent. The result contains the text of the agent and the calls that it made.
+/// The tool has the name of the agent. By default, the result contains the text of the agent and the calls that the agent made.
 #[derive(Clone, Debug)]
 #[must_use = "add it to an `AgentEntry`"]
 pub struct PromptTool {
@@ -223,8 +224,8 @@ impl PromptTool {
     }
 
     /// Sets the property of the arguments whose value is the first message of the user: a string unchanged, any other value as JSON. Without it, the
-    /// message is the argument `message` if the agent has no type of arguments, and otherwise all arguments as JSON. If the value is empty, the
-    /// message is all arguments as JSON.
+    /// message is the argument `message` if the agent has no type of arguments, and otherwise all arguments as JSON. If the value is missing, null or
+    /// empty, the message is all arguments as JSON.
     pub fn init_user_message(mut self, property: impl Into<String>) -> Self {
         self.properties.message = Some(property.into());
         self
@@ -284,7 +285,7 @@ impl Handoff {
 
 /// A tool that runs another agent in its own thread.
 ///
-/// By default, the call waits for the answer of the agent, and the thread cannot be used afterwards.
+/// By default, the call waits for the answer of the agent, and the thread accepts no messages afterwards.
 #[derive(Clone, Debug)]
 #[must_use = "add it to an `AgentEntry`"]
 pub struct Subagent {
@@ -366,18 +367,19 @@ pub enum Side {
     B,
 }
 
-/// Whether the outcome of a session is delivered to the parent.
+/// Whether the outcome of a session is delivered to the parent as a message. If a call waits for the session, the outcome is the result of the call,
+/// and no message is delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParentCommunication {
-    /// The outcome of each session is delivered when the session ends.
+    /// The outcome of a session is delivered when the session ends.
     #[default]
     Implicit,
-    /// Nothing is delivered, except what a tool of the sub-agent sends with [`ParentThread::notify`](super::ParentThread::notify).
+    /// No outcome is delivered. A tool of the sub-agent can send messages with [`ParentThread::notify`](super::ParentThread::notify).
     Explicit,
 }
 
-/// Settings of a sub-agent whose thread accepts more messages after its first session.
+/// Settings of a resumable sub-agent: a sub-agent whose thread accepts more messages after its first session.
 #[derive(Clone, Debug, Default)]
 #[must_use = "pass it to `Subagent::resumable`"]
 pub struct Resumable {
@@ -412,7 +414,7 @@ impl Resumable {
     }
 }
 
-/// Settings of a sub-agent that starts without a call of the model: when it starts, and which variables its instances get.
+/// Settings of a sub-agent that starts without a call of the model: its first message, or the variables from which its instances are created.
 #[derive(Clone, Debug)]
 #[must_use = "pass it to `Subagent::immediate`"]
 pub struct Immediate {
@@ -482,7 +484,8 @@ impl Immediate {
     }
 }
 
-/// Settings for the sessions of a sub-agent: how they end, and who answers the agent. By default, a session ends with the first text of the agent.
+/// Settings for the sessions of a sub-agent: how they end, and who answers the agent. Without a [partner](Self::partner), a session ends with the
+/// first text of the agent, unless a tool ends it earlier.
 #[derive(Clone, Default)]
 #[must_use = "pass it to `AgentEntry::session`"]
 pub struct Session {
@@ -498,13 +501,15 @@ impl Session {
         Self::default()
     }
 
-    /// Sets the tool whose successful call ends the session. Its text for the model is the result.
+    /// Sets the tool whose successful call ends the session. The text of the tool for the model is the result of the session. If the tool returns an
+    /// [`AgentResult`](super::AgentResult), that value is the result, with its files.
     pub fn stop_tool(mut self, tool: impl Into<String>) -> Self {
         self.stop = Some(tool.into());
         self
     }
 
-    /// Sets the tool whose successful call ends the session as failed. Its text for the model is the error.
+    /// Sets the tool whose successful call ends the session as failed. The text of the tool for the model is the error. If the tool returns an
+    /// [`AgentResult`](super::AgentResult) that is an error, that value is the result.
     pub fn fail_tool(mut self, tool: impl Into<String>) -> Self {
         self.fail = Some(tool.into());
         self
@@ -516,8 +521,8 @@ impl Session {
         self
     }
 
-    /// Adds a second agent that answers the texts of the agent in place of a user, without tools. It reads the conversation with the roles exchanged. Such
-    /// a session ends by a tool or by [`most_turns`](Self::most_turns), so at least one of them must be set.
+    /// Adds a second agent that answers the texts of the agent in place of a user, without tools. It reads the conversation with the roles exchanged.
+    /// Such a session ends by a tool or by [`most_turns`](Self::most_turns), so at least one of them must be set.
     pub fn partner(mut self, partner: Agent) -> Self {
         self.partner = Some(partner);
         self

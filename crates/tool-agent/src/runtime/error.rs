@@ -107,7 +107,7 @@ pub enum RuntimeConfigError {
         /// The depth that is configured.
         depth: u32,
     },
-    /// Settings of an agent contradict each other, have no effect, or would let a session never end.
+    /// A setting of an agent is invalid, for example because it contradicts a different setting, or because a session would never end.
     #[error("the agent `{agent}` {fault}")]
     Setting {
         /// The name of the agent.
@@ -162,16 +162,16 @@ pub enum RuntimeError {
     UnknownChild(String),
     /// The conversation is the thread of a sub-agent or of a prompt, which only its parent drives.
     #[error(
-        "the conversation `{0}` is the thread of a sub-agent: drive the conversation that started it"
+        "the conversation `{0}` is the thread of a sub-agent or of a prompt: drive the conversation that started it"
     )]
     ChildThread(String),
-    /// The agent loop failed.
+    /// The agent loop failed, the context has no conversation, or the store of threads failed.
     #[error(transparent)]
     Turn(#[from] TurnError),
     /// The store of child threads failed.
     #[error("the store of child threads failed: {0}")]
     Store(#[from] StoreError),
-    /// Another part of the runtime failed, such as the vault or the object store.
+    /// A part of the runtime failed, for example the vault, the object store or a store of the runtime.
     #[error("the runtime failed: {}", .0.operator_text())]
     Tool(tool_core::ToolError),
 }

@@ -1,4 +1,4 @@
-//! Events of a runtime: one typed stream of everything that happens in a conversation and in the threads below it.
+//! Events of a runtime: one typed stream for a conversation and the threads below it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -147,7 +147,7 @@ pub enum AgentEventKind {
         /// Whether the session failed.
         failed: bool,
     },
-    /// Calls wait for a person.
+    /// Calls wait for approvals.
     Waiting {
         /// The approvals that are open.
         approvals: Vec<EventApproval>,
@@ -244,7 +244,7 @@ impl FromContext for EventSink {
 }
 
 impl Run {
-    /// Passes an event to the observers of the runtime and of the stream to which the run belongs.
+    /// Passes an event to the recorder of the run, to the observers of the runtime, and to the stream to which the run belongs.
     pub(super) fn emit(&self, kind: AgentEventKind) {
         if !self.is_observed() {
             return;
@@ -390,7 +390,7 @@ impl AgentEvents {
     }
 }
 
-/// The events that the stream has not returned yet; `None` after the run has ended.
+/// The events that the stream has not returned yet; `None` after the stream has ended.
 struct Waiting(Mutex<Option<VecDeque<AgentEvent>>>);
 
 impl Waiting {
@@ -439,7 +439,7 @@ impl fmt::Debug for AgentEvents {
 
 impl AgentRuntime {
     /// Stores a message of the user, drives the conversation as [`respond`](Self::respond) does, and returns the events of the run and of the threads
-    /// below it. The last event is the end of the run; [`AgentEvents::outcome`] has the outcome.
+    /// below it. The stream ends after the run; [`AgentEvents::outcome`] then returns the outcome.
     ///
     /// Sub-agents in the background continue after the stream has ended. Observe the runtime to receive their events
     /// ([`AgentRuntimeBuilder::observe`](super::AgentRuntimeBuilder::observe)).

@@ -20,15 +20,15 @@ const PAGE: u32 = 200;
 /// Default time between two reads of a thread without new events.
 const POLL: Duration = Duration::from_millis(250);
 
-/// Reads the events of threads from a store, in any process that has the store: the events that [`AgentRuntimeBuilder::events`] has stored, together with
-/// the messages of the thread.
+/// Reads the events of threads from a store, in any process that has the store: the events that [`AgentRuntimeBuilder::events`] has stored, together
+/// with the messages of the thread.
 ///
 /// The events of a thread form a stream like the events of [`AgentRuntime::stream`], but without the events of the threads below it. Read each of
 /// these threads in the same way: [`ChildStarted`](AgentEventKind::ChildStarted) has the conversation of the child. The stream begins with the first
 /// run whose events were stored.
 ///
 /// - A reader that joins late gets the messages and the results of the earlier steps, then the pieces of the running step, and then the new events.
-/// - Pieces arrive in batches. A reader may miss the last pieces of a step, but never earlier pieces. The
+/// - Pieces are stored in batches. A reader may miss the last pieces of a step, but never earlier pieces. The
 ///   [`Message`](AgentEventKind::Message) of the step has the complete text and replaces its pieces.
 /// - A run whose process died has no [`RunEnded`](AgentEventKind::RunEnded). The next [`RunStarted`](AgentEventKind::RunStarted) withdraws the pieces of a
 ///   step that has no message, and so does [`RunEnded`](AgentEventKind::RunEnded).
@@ -94,9 +94,9 @@ pub struct StoredEvents {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EventCursor {
-    /// The last message that was read.
+    /// The sequence number of the last message that was read.
     message: u64,
-    /// The last row that was read.
+    /// The sequence number of the last row that was read.
     seq: u64,
     /// Whether a step has started whose message has not been read.
     in_step: bool,
@@ -171,7 +171,7 @@ pub struct FollowedEvent {
 
 /// The events of a thread, as they are stored; created by [`StoredEvents::follow`].
 ///
-/// The stream ends only after an error of the store. After an error, follow the thread again from the last
+/// The stream ends only after an error. After an error, follow the thread again from the last
 /// cursor.
 #[must_use = "the events are read while the stream is polled"]
 pub struct FollowedEvents(BoxStream<'static, Result<FollowedEvent, StoreError>>);
@@ -258,7 +258,7 @@ impl StoredEvents {
         }
     }
 
-    /// Follows a thread from a place: returns the stored events and then the new ones, without an end.
+    /// Follows a thread from a place: returns the stored events and then the new ones. The stream ends only after an error.
     pub fn follow(&self, thread: &ThreadId, after: EventCursor) -> FollowedEvents {
         let state = Some((self.reader(thread, after), Vec::new().into_iter(), false));
         let events = stream::unfold(state, |state| async move {
@@ -304,7 +304,7 @@ impl StoredEvents {
         }
     }
 
-    /// Finds the agent that is active at a reader's place, in the rows before that place.
+    /// Reads the rows up to the place of a reader, to find the parent and the agents at that place.
     async fn learn_agents(&self, reader: &mut Reader) -> Result<(), StoreError> {
         let (mut read, place) = (0, reader.cursor.seq);
         while read < place {
@@ -361,7 +361,7 @@ impl StoredEvents {
 pub struct EventReader {
     events: StoredEvents,
     reader: Box<Reader>,
-    /// Whether the rows before the first place were read. They name the active agent.
+    /// Whether the rows up to the first place were read. These rows name the active agent.
     knows_agents: bool,
 }
 

@@ -42,7 +42,7 @@ impl AgentRuntime {
         standing: &Standing,
         messages: &[Message],
     ) -> Result<(), RuntimeError> {
-        // This includes children of prompts, and of agents that made a handoff.
+        // The rows include prompts, whose children also continue, and children of agents that made a handoff.
         let rows = self.children_of(&run.thread).await?;
         let is_open = |row: &ChildRow| row.kind == ChildKind::Prompt && is_active(row);
         let read = match messages {
@@ -134,7 +134,7 @@ impl AgentRuntime {
         Ok(Some(self.run_of(run, row, target).await?))
     }
 
-    /// Begins the first session of a deferred child, if its request for variables was answered.
+    /// Begins the first session of a deferred child, if it has no open request for variables.
     async fn start_if_supplied(
         &self,
         run: &Arc<Run>,

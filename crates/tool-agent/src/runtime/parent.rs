@@ -15,8 +15,8 @@ use super::prompt::BUSY;
 use super::result::AgentResult;
 use super::run::Run;
 
-/// Maximum number of runs of a parent that begin because a sub-agent answered, after one message of the user. Without this limit, agents that start
-/// each other would never stop.
+/// Maximum number of runs of a conversation that begin because a sub-agent answered, after one message of the user. Without this limit, an agent that
+/// starts a sub-agent after each answer would never stop.
 const MOST_WAKES: usize = 25;
 
 /// The thread that started the sub-agent, as a host value for tools: `parent: &ParentThread`. It exists only in the thread of a sub-agent.
@@ -38,12 +38,12 @@ impl ParentThread {
         &self.parent
     }
 
-    /// Sends a message to the parent, which reads it with its next request. If no run of the parent is active, one begins, but at most 25 runs begin
-    /// in this way after one message of the user.
+    /// Sends a message to the parent, which reads it with its next request. If no run of the parent is active, one begins. If the parent is a
+    /// conversation with a user, at most 25 runs begin in this way after one message of the user.
     ///
     /// # Errors
     ///
-    /// Fails if the text is empty, if this agent or its parent was terminated, and if the store fails.
+    /// Fails if the text is empty, if this agent or its parent was terminated, and if a store fails.
     pub async fn notify(&self, text: &str) -> Result<(), ToolError> {
         if text.trim().is_empty() {
             return Err(ToolError::new(
@@ -119,7 +119,7 @@ fn reports_after_user(messages: &[Message]) -> usize {
         .count()
 }
 
-/// Returns the context of a turn for work that outlives the turn.
+/// Returns the context of a turn for work that outlives the turn: without its deadline, its cancellation and its asker.
 pub(super) fn detached(cx: &ToolContext) -> ToolContext {
     let cx = cx.derive().without_deadline();
     let cx = cx.cancellation(CancellationToken::new()).build();

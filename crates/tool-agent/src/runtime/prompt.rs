@@ -23,7 +23,7 @@ use super::resumable;
 use super::run::Run;
 use super::tools::thread_of;
 
-/// Maximum number of prompts that run within each other.
+/// Maximum depth of a prompt. A prompt has the depth of the calling thread plus 1, and a conversation has the depth 0.
 const MOST_NESTED: u32 = 8;
 
 /// Interval between attempts to drive a thread that another process drives.

@@ -1,7 +1,7 @@
 //! The events of a run in the store, where other processes read them.
 //!
 //! Messages of the model and results of calls are not stored again, because they are messages of the thread. Pieces of the running step are stored in
-//! batches, at most [`STEP_BYTES`] for each step, and removed when the step has ended.
+//! batches, about [`STEP_BYTES`] at most for each step, and removed when the step has ended.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,8 @@ use super::run::Run;
 /// The time between two batches of pieces of the running step.
 const BATCH: Duration = Duration::from_millis(250);
 
-/// Maximum number of bytes that the pieces of one step have in the store. Readers get the rest of the step with its message.
+/// Maximum number of bytes that the pieces of one step have in the store; the last stored piece may exceed it. Readers get the rest of the step with
+/// its message.
 pub(super) const STEP_BYTES: usize = 1024 * 1024;
 
 /// Maximum number of bytes of text in one event. JSON escapes a byte with at most six.
@@ -261,7 +262,8 @@ impl Recorder {
                 state
                     .pending
                     .retain(|event| !is_transient(&event.kind) || is_start(event));
-                // Without stored pieces, readers have nothing to withdraw. Otherwise readers need this event, even if the limit of the step is reached.
+                // Without stored pieces, readers have nothing to withdraw. Otherwise readers need this event, even if the limit of the step is
+                // reached.
                 if state.has_pieces && !state.ends_step {
                     state.pending.push(event.clone());
                 }

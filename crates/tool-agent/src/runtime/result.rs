@@ -9,7 +9,7 @@ use tool_core::{ModelOutput, Part, ToModelOutput};
 /// The text of a result that has no text.
 pub(super) const NO_TEXT: &str = "The agent finished without a text.";
 
-/// The text of a failure whose details are hidden.
+/// The text of a failure whose details are hidden or missing.
 pub(super) const FAILED: &str = "the agent failed";
 
 /// Whether an agent succeeded.
@@ -22,7 +22,7 @@ pub enum ResultStatus {
     Error,
 }
 
-/// The result of a prompt tool or of a sub-agent, as the client reads it. A model reads the text of the result or of the error.
+/// The result of a prompt tool or of a sub-agent, as the client reads it. A model reads [`model_text`](Self::model_text).
 ///
 /// A tool of a sub-agent may return this type to pass files to the parent: see [`Session::stop_tool`](super::Session::stop_tool).
 ///
@@ -63,8 +63,7 @@ pub struct AgentResult {
     /// The files of the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<ResultAttachment>,
-    /// The files that were not passed on: paths that are not files of the calling thread, and all files of the result if the runtime has no object
-    /// store.
+    /// The files that were not passed on: paths that are not files of the calling thread, and all files if the runtime has no object store.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_attachments: Vec<String>,
     /// The reference of the sub-agent, for `subagent_message`.
@@ -89,7 +88,7 @@ pub enum ResultAttachment {
         /// The bytes, as base64.
         data: String,
     },
-    /// The path of a file of the thread.
+    /// The path of a file. The file is in the thread of the agent until the result is passed on, and then in the calling thread.
     Path(String),
 }
 
@@ -165,7 +164,7 @@ impl AgentResult {
         self.status == ResultStatus::Error
     }
 
-    /// Returns the text that a model reads.
+    /// Returns the text that a model reads: the text of the result or of the error, the calls, the files, and the reference of the sub-agent.
     pub fn model_text(&self) -> String {
         let mut text = match self.status {
             ResultStatus::Error => {

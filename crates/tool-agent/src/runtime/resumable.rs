@@ -229,8 +229,8 @@ fn list() -> DynamicTool {
 }
 
 impl AgentRuntime {
-    /// Returns the tools for the resumable sub-agents that are switched on: `subagent_create` for these agents, and the other tools while an instance is
-    /// live. Returns `None` if no such agent is switched on and no instance is live.
+    /// Returns the tools for the resumable sub-agents that are switched on: `subagent_create` for these agents, and the other tools while an instance
+    /// is live. Returns `None` if no such agent is switched on and no instance is live, and if the tools cannot be built.
     pub(super) fn resumable_tools(
         &self,
         agent: usize,
@@ -521,7 +521,8 @@ pub(super) fn has_live(rows: &[ChildRow]) -> bool {
     rows.iter().any(|row| row.resumable && row.is_live())
 }
 
-/// Groups the names of variables: group 1 contains the names themselves, and group `n` the names with `__n`.
+/// Groups the names of stored variables: group 1 contains the names themselves, and group `n` the names with `__n`. Groups without a variable for
+/// each name are left out.
 pub(super) fn groups<'n>(
     names: impl Iterator<Item = &'n str> + Clone,
     stored: impl Iterator<Item = &'n str>,

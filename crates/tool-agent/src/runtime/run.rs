@@ -29,7 +29,7 @@ pub(super) struct Run {
     pub(super) home: ThreadId,
     /// The number of sub-agents from the conversation to this run, its own agent included; 0 for the conversation itself.
     pub(super) depth: u32,
-    /// The agent that began the conversation.
+    /// The agent that began the thread.
     pub(super) first: usize,
     /// The row of the thread, if it is the thread of a sub-agent or of a prompt.
     pub(super) row: Option<ChildRow>,
@@ -181,7 +181,7 @@ impl Run {
         self.state().live = live;
     }
 
-    /// Returns the agent that gets the next step, and whether it has live instances of resumable sub-agents.
+    /// Returns the agent that gets the next step, and whether the thread has live instances of resumable sub-agents.
     fn step(&self) -> (usize, bool) {
         let mut state = self.state();
         // The first step of a run continues the calls of the agent that made them, even if one of them has passed the conversation on.
@@ -256,7 +256,7 @@ impl fmt::Debug for RunHandle {
     }
 }
 
-/// The model of a run: the model of the active agent, with its instructions.
+/// The model of a run: the model of the active agent, with its instructions and guardrails.
 pub(super) struct Speaker {
     run: Arc<Run>,
     barrier: Option<Arc<Barrier>>,

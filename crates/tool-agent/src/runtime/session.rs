@@ -1,4 +1,4 @@
-//! Sessions of sub-agents. A session begins with a message of the parent, and ends when its outcome is stored,
+//! Sessions of sub-agents. A session begins with a message to the sub-agent, and ends when its outcome is stored,
 //! in one transaction with the message to the parent if there is one.
 
 use std::sync::Arc;
@@ -28,8 +28,8 @@ fn paused(error: ToolError) -> Pause {
 }
 
 impl AgentRuntime {
-    /// Runs the current session of a child to its end, and returns its result with the files in the parent's thread. If no call waits for the outcome, a
-    /// message passes the result to the parent, unless the sub-agent uses explicit communication.
+    /// Runs the current session of a child to its end, and returns its result with the files in the parent's thread. If no call waits for the
+    /// outcome, a message passes the result to the parent, unless the sub-agent uses explicit communication.
     pub(super) fn session<'a>(
         &'a self,
         parent: &'a Arc<Run>,
@@ -107,7 +107,7 @@ impl AgentRuntime {
                         (true, false) => ChildState::Idle,
                         (false, false) => ChildState::Terminated,
                     },
-                    // If the run failed before it read a message, it is not repeated for this message: the next session reads it.
+                    // After a failure, a message that the run has not read does not continue the session: the next session reads the message.
                     read: read.filter(|_| !result.is_error()),
                     message,
                     at: now,

@@ -120,7 +120,8 @@ impl AgentRuntime {
         })
     }
 
-    /// Writes a result for each open call of a thread whose run was cancelled. Returns `false` if another process still drives the thread.
+    /// Writes a result for each open call of a thread whose run was cancelled. Returns `false` if a different drive of the thread has not ended. A
+    /// failure is logged, and the function then returns `true`.
     async fn write_cancellations(&self, run: &Run) -> Result<bool, ToolError> {
         let stopped = CancellationToken::new();
         stopped.cancel();
@@ -163,7 +164,8 @@ impl AgentRuntime {
         })
     }
 
-    /// Ends the session of a child whose call was cancelled: its open calls get results, and the outcome is not delivered.
+    /// Ends the session of a child whose call or parent was cancelled: its open calls get results, and the outcome is not delivered. A child that is
+    /// not resumable is terminated.
     pub(super) async fn cancel_session(
         &self,
         parent: &Arc<Run>,
@@ -176,7 +178,8 @@ impl AgentRuntime {
         if let Some(target) = self.index(&row.agent) {
             let run = self.run_of(parent, row, target).await?;
             if !self.write_cancellations(&run).await? {
-                // Without the results, the next session would run the open calls, so the session is not ended yet. The next run of the parent tries again.
+                // Without the results, the next session would run the open calls, so the session is not ended yet. The next run of the parent tries
+                // again.
                 return Ok(());
             }
         }

@@ -31,7 +31,7 @@ pub enum ToolKind {
     Prompt,
     /// The tool passes the conversation to another agent.
     Handoff,
-    /// The tool starts a sub-agent, or sends a message to one.
+    /// The tool starts a sub-agent, sends a message to one, or lists the sub-agents.
     Subagent,
 }
 
@@ -103,8 +103,8 @@ pub(super) fn of_entries(
     entries.iter().map(build).collect()
 }
 
-/// Sets the properties of all tools that run agents: their effects are unknown in advance, the calls of the agent pass the agent's gate, and a repeated
-/// call continues the thread that the first call began.
+/// Sets the properties of all tools that run agents: their effects are unknown in advance, the calls of the agent pass the agent's gate, and a
+/// repeated call continues the thread that the first call began.
 pub(super) fn runs_agents(tool: DynamicTool) -> DynamicTool {
     tool.category(SUBAGENT)
         .effect(Effect::WRITE.union(Effect::EXTERNAL))

@@ -12,11 +12,11 @@ use super::event::{AgentEvent, AgentEventKind};
 /// The text for the user after a failed run. The event contains the reason, for the operator.
 const FAILED: &str = "the answer could not be completed, try again";
 
-/// Converts the events of one run to the chunks of the AI SDK's message stream. The events come from [`AgentRuntime::stream`](super::AgentRuntime::stream)
-/// or [`StoredEvents`](super::StoredEvents).
+/// Converts the events of one run to the chunks of the AI SDK's message stream. The events come from
+/// [`AgentRuntime::stream`](super::AgentRuntime::stream) or [`StoredEvents`](super::StoredEvents).
 ///
-/// The view shows the conversation of the run. A run that waits for approvals shows them if the host passes them to [`ask`](Self::ask), because events
-/// contain no tokens. Events of the threads below the conversation produce no chunks, except the result of a call whose approval was shown.
+/// The view shows the conversation of the run. A run that waits for approvals shows them if the host passes them to [`ask`](Self::ask), because
+/// events contain no tokens. Events of the threads below the conversation produce no chunks, except the result of a call whose approval was shown.
 ///
 /// An interface of version 5 or 6 of the AI SDK cannot withdraw text. If shown pieces are withdrawn, because a request failed after its first piece,
 /// a guardrail refused the reply, or the process of the run died, the message ends with an error. [`holding`](Self::holding) shows each step when its
@@ -161,8 +161,8 @@ impl UiView {
     ///
     /// # Errors
     ///
-    /// Fails if the protocol cannot show the event, such as the result of a call that the interface does not show. After an error, later events can still
-    /// be shown.
+    /// Fails if the protocol cannot show the event, such as the result of a call that the interface does not show. After an error, later events can
+    /// still be shown.
     pub fn event(&mut self, event: &AgentEvent) -> Result<Vec<Chunk>, UiError> {
         if self.is_over {
             return Ok(Vec::new());
@@ -287,7 +287,7 @@ impl UiView {
     }
 }
 
-/// Returns the result of an event, as the thread stores it.
+/// Returns the result of an event in the form in which a thread stores results, without citations; `None` for other events.
 fn result(kind: &AgentEventKind) -> Option<ToolMessage> {
     let AgentEventKind::Result {
         id,
