@@ -29,7 +29,7 @@ words!(ChildKind {
 pub enum ChildState {
     /// The first session begins when a user has supplied the variables that the agent requires.
     Deferred,
-    /// A session is in progress, or its process died.
+    /// A session is in progress, or the process of the session died.
     Running,
     /// The last session ended. A message begins the next session.
     Idle,
@@ -59,7 +59,7 @@ words!(ChildState {
 pub struct ChildRow {
     /// The id of the child thread.
     pub thread: ThreadId,
-    /// The thread that started it, in the same workspace.
+    /// The thread that started the child thread, in the same workspace.
     pub parent: ThreadId,
     /// The agent of the parent that started the thread; empty if the host started it. The settings of this agent apply to the thread, even after
     /// the parent made a handoff to a different agent.
@@ -146,7 +146,7 @@ impl ChildRow {
     }
 
     /// Checks the conditions of [`ChildStore::open_child`] that do not depend on stored rows. Fails with `Conflict` if the agent is empty, if a
-    /// thread is its own parent, if both threads are in different workspaces, if the depth is 0, if the row is not in its first session, if the
+    /// thread is its own parent, if the threads are in different workspaces, if the depth is 0, if the row is not in its first session, if the
     /// first messages belong to a different thread, or if [`NewMessage::check`] fails.
     pub fn check(&self, messages: &[NewMessage]) -> Result<(), StoreError> {
         let fault = if self.agent.is_empty() {
@@ -295,7 +295,7 @@ pub enum Receipt {
     Begun,
     /// The current session reads the message.
     Queued,
-    /// A message with this key was stored in the current session, by an earlier run of the call, and it was not stored again.
+    /// The current session has a message with this key, from an earlier run of the call. The message was not stored again.
     Known,
     /// The thread is terminated, so the message was not stored.
     Dead,

@@ -3,7 +3,7 @@
 use super::ledger::{Begun, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution};
 use super::{CallKey, StoreError, Timestamp};
 
-/// The stored form of one effect. Its methods are the state transitions of [`EffectLedger`](super::EffectLedger) for one key, and do not access a
+/// The stored form of one effect. Its methods include the state transitions of [`EffectLedger`](super::EffectLedger) for one key, and do not access a
 /// store.
 ///
 /// For authors of a store: read the claim of the key, apply the step to it, and write the changed claim back, in one transaction that no other writer
@@ -40,14 +40,14 @@ pub struct EffectClaim {
     /// The row of the effect.
     pub row: EffectRow,
     /// Whether an operator or the [end](EffectEnd::released) of a call that waits has released the key: the ledger no longer
-    /// returns the row, and the next [`begin`](Self::begin) computes the number of the attempt from it.
+    /// returns the row, and the next [`begin`](Self::begin) computes the number of the attempt from the row.
     pub released: bool,
 }
 
 impl EffectClaim {
     /// Applies [`EffectLedger::begin`](super::EffectLedger::begin). `stored` is the claim under the intent's key, or else under its earlier key.
-    /// Returns the result, and the claim to store under the key of its own identity, or `None` if the stored claim is unchanged.
-    /// [`Begun::audit_row`] returns the audit row to store with it. A new claim replaces a stored claim that has a different key.
+    /// Returns the result, and the claim to store under the key of the identity in this claim; `None` if the stored claim is unchanged.
+    /// [`Begun::audit_row`] returns the audit row to store with the claim. A new claim replaces a stored claim that has a different key.
     ///
     /// Fails with `Conflict` if the key belongs to a different effect: to a different call id, tool, arguments, workspace, user or agent. A different
     /// user or agent of the same conversation may begin a call whose key was released.

@@ -154,7 +154,7 @@ pub struct SkillVersion {
     pub required_tools: Vec<String>,
     /// The environment variables that the skill needs.
     pub env: Vec<String>,
-    /// The texts of the files by their path in the folder, with `/` between its parts. `SKILL.md` is stored without its front matter.
+    /// The texts of the files by their path in the folder, with `/` between the parts of the path. `SKILL.md` is stored without its front matter.
     pub files: BTreeMap<String, String>,
 }
 

@@ -29,7 +29,7 @@ impl Workspace {
         Self(name.into())
     }
 
-    /// Returns the workspace of a host with a single workspace; its name is empty. Contexts without a workspace use it.
+    /// Returns the workspace of a host with a single workspace; its name is empty. A context that contains no workspace has this workspace.
     pub fn single() -> Self {
         Self::default()
     }

@@ -22,8 +22,8 @@ pub use write::{DocumentWrite, DocumentWriteMode, DocumentWritten};
 /// A store of documents that a search finds by their words, and by embeddings if the host computes them.
 ///
 /// A write stores the content and marks the document for indexing. A worker claims the document for the length of a lease, splits its text into
-/// chunks, and stores them. If its process dies, another worker claims the document when the lease expires. A write during a claim ends the claim, so
-/// that the chunks always belong to content that was complete.
+/// chunks, and stores them. If the process of the worker dies, another worker claims the document when the lease expires. A write during a claim ends
+/// the claim, so that the worker cannot store chunks of content that was replaced.
 ///
 /// The chunks of an indexed document wait for their embeddings. A worker claims a batch of them with [`claim_embedding`](Self::claim_embedding), and
 /// stores the vectors with [`finish_embedding`](Self::finish_embedding). Until then, and if no worker computes embeddings, a search finds the chunks
@@ -77,7 +77,7 @@ pub trait KnowledgeStore: Send + Sync + 'static {
     ) -> StoreFuture<'a, Vec<DocumentRow>>;
 
     /// Removes a document with its content, its chunks and their embeddings. Returns whether it existed. Afterwards, no file of a
-    /// `SqliteStore` contains the content; a PostgreSQL server keeps it until a vacuum, and in its write-ahead log.
+    /// `SqliteStore` contains the content; a PostgreSQL server keeps it until a vacuum, and in its write-ahead log until the log is recycled.
     fn remove_document<'a>(&'a self, name: &'a DocumentName) -> StoreFuture<'a, bool>;
 
     /// Returns the chunks of a workspace that match a query, best first. Two rankings are fused by rank: the chunks that contain every word of the

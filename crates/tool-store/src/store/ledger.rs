@@ -227,7 +227,8 @@ impl EffectFilter {
     }
 }
 
-/// A ledger of effects. It prevents an effect from happening twice, and from being reported as successful when it did not happen.
+/// A ledger of effects. It prevents an effect from happening twice unless an operator allows a rerun, and from being reported as successful when it
+/// did not happen.
 ///
 /// ```
 /// use std::time::Duration;
@@ -270,7 +271,7 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// [`Begun::audit_row`] in one transaction. If a row exists already, the method returns this row and does not write the audit row. A
     /// running row whose lease has expired at `intent.at` becomes ambiguous first.
     ///
-    /// If no row has the key, the row of `intent.earlier` is used instead, and the row of a rerun replaces it.
+    /// If no row has the key, the row of `intent.earlier` is used instead, and the row of a released key is replaced with the new row.
     ///
     /// Every method that takes a key finds the row with that key, or else the row that was begun with it as `intent.earlier` (of several,
     /// the first by `at`, then key). So a call is not begun under both of its keys.

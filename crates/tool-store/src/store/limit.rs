@@ -72,7 +72,7 @@ pub enum LimitRule {
         /// The length of the window, at least a millisecond.
         window: Duration,
     },
-    /// A number of concurrent calls. Each call holds a permit with a lease, which its process renews.
+    /// A number of concurrent calls. Each call has a permit with a lease, and the process of the call renews the lease.
     AtOnce {
         /// The number of permits, at most [`LimitRule::MOST_PERMITS`].
         permits: u32,
@@ -118,7 +118,8 @@ pub struct LimitTake {
     pub id: LimitId,
     /// The rule of the limit. All processes should use the same rule, because each request applies its own rule.
     pub rule: LimitRule,
-    /// A random, unique name of the permit. A repeated request with the same name has one permit. Rates and quotas ignore it.
+    /// A random, unique name of the permit. If a request is repeated with the same name, the call has one permit. Rates and quotas ignore the name,
+    /// but it must not be empty.
     pub token: String,
     /// When the request is made.
     pub at: Timestamp,
@@ -356,8 +357,8 @@ impl LimitRow {
 
 /// A store of limits on calls that any number of processes share.
 ///
-/// Each request is one conditional change of one row, by the clock of the store, so processes together never exceed a limit. A request that is
-/// refused changes nothing. A permit has a lease: if its process dies, the permit is released when the lease ends.
+/// Each request is one conditional change of one row, by the clock of the store, so processes together never take more units than a limit allows. A
+/// request that is refused changes nothing. A permit has a lease: if its process dies, the permit is released when the lease ends.
 ///
 /// ```
 /// use std::time::Duration;

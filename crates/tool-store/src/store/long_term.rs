@@ -92,7 +92,7 @@ pub struct MemoryHit {
 pub struct MemoryFilter {
     /// The memories of this scope.
     pub scope: Option<MemoryScope>,
-    /// The memories that were stored for this user.
+    /// The memories that were last stored for this user.
     pub principal: Option<String>,
     /// The memories whose content contains this text.
     pub text: Option<String>,

@@ -60,7 +60,7 @@ pub struct Retention {
     /// Approvals that are denied, expired, spent or withdrawn, counted from their request. Open approvals are kept.
     pub approvals: Option<Duration>,
     /// Effects that have succeeded or failed, counted from their end. A row is kept longer if the store still contains messages of its thread or an
-    /// approval of its call, which could refer to the row. Ambiguous rows are kept until an operator has settled them.
+    /// approval of its call, because these could refer to the row. Ambiguous rows are kept until an operator has settled them.
     pub effects: Option<Duration>,
     /// Messages of threads without a new message for this time. The last sequence number of a thread is kept, so that a new call never has the
     /// identity of an old call. The thread's row as a child thread, its row in the queue of workers, its events, its runs of plans, its room and its

@@ -55,7 +55,7 @@ impl fmt::Display for RunId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// The run continues, or its process died: see [`RunRow::is_held`].
+    /// The run continues, or the process of its driver died: see [`RunRow::is_held`].
     Running,
     /// The run has ended. Its row contains the cause.
     Ended,
@@ -204,7 +204,7 @@ pub struct RunRow {
     pub started: Timestamp,
     /// When the run ended; `None` while it continues.
     pub ended: Option<Timestamp>,
-    /// The number of drivers so far: more than 1 if the process of an earlier driver died.
+    /// The number of drivers so far: more than 1 if a driver took the run over after the lease of an earlier driver had expired.
     pub attempt: u32,
     /// The steps and tokens that the run has used. While the run continues, they are the values at the last renewal of its lease.
     pub progress: RunProgress,

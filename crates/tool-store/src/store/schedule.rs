@@ -213,7 +213,7 @@ impl TaskRun {
 }
 
 impl TaskRun {
-    /// Applies a claim to the row of its run.
+    /// Applies a claim to the row of the claimed run.
     pub fn begin(&mut self, claim: &TaskClaim) {
         self.attempts += 1;
         self.conversation = Some(claim.conversation.clone());
@@ -254,7 +254,7 @@ pub struct TaskClaim {
     pub next: Option<Timestamp>,
     /// The name of the process, for people.
     pub worker: String,
-    /// How long the process holds the run, unless it extends the claim.
+    /// The length of the lease. When the lease ends, another process may claim the run.
     pub lease: Duration,
     /// The number of failed attempts after which the task is switched off.
     pub most_errors: u32,
@@ -334,7 +334,8 @@ pub struct TaskRunFilter {
 ///
 /// A process reads the [tasks that are ready](Self::ready_tasks), computes from each row which due time runs, which due times are skipped and when
 /// the task is due next, and [claims](Self::claim_task) the run. If several processes claim the run, only one succeeds. A run is identified by its
-/// task and its due time, so it happens once. A process that dies loses its claim when the lease ends, and the run is claimed again as the same run.
+/// task and its due time, so a due time has at most one run. A process that dies loses its claim when the lease ends, and the run is claimed again as
+/// the same run.
 #[doc(alias("cron", "scheduler", "timer"))]
 pub trait ScheduleStore: Send + Sync + 'static {
     /// Creates a task. Fails with `Conflict` if the workspace has a task with this id.
@@ -350,8 +351,8 @@ pub trait ScheduleStore: Send + Sync + 'static {
         filter: &'a TaskFilter,
     ) -> StoreFuture<'a, Vec<TaskRow>>;
 
-    /// Changes a task, by the rules of [`TaskRow::update`], and returns its row; `None` if it does not exist. Fails with `Stale` if the row has a
-    /// different [`version`](TaskRow::version) than `expected`.
+    /// Changes a task, by the rules of [`TaskRow::update`], and returns its row; `None` if the task does not exist. Fails with `Stale` if the row has
+    /// a different [`version`](TaskRow::version) than `expected`.
     fn update_task<'a>(
         &'a self,
         id: &'a TaskId,
@@ -359,8 +360,8 @@ pub trait ScheduleStore: Send + Sync + 'static {
         expected: u64,
     ) -> StoreFuture<'a, Option<TaskRow>>;
 
-    /// Requests a run of a task as soon as possible, even if the task is switched off: then the run is attempted once. Returns the row; `None` if it
-    /// does not exist.
+    /// Requests a run of a task as soon as possible, even if the task is switched off: then the run is attempted once. Returns the row; `None` if the
+    /// task does not exist.
     fn request_task_run<'a>(
         &'a self,
         id: &'a TaskId,

@@ -23,7 +23,7 @@ pub struct FunctionVersion {
     pub parent: Option<String>,
     /// The display name of the version.
     pub label: Option<String>,
-    /// The texts of the files by their path, with `/` between its parts.
+    /// The texts of the files by their path, with `/` between the parts of the path.
     pub files: BTreeMap<String, String>,
     /// The names of the tools that the code may call. The version has the effects of these tools.
     pub uses: Vec<String>,

@@ -22,7 +22,7 @@ pub struct CallPlace {
 /// The identity of a call: the same value whenever the host dispatches the call again.
 ///
 /// The effect ledger, approvals, the audit, idempotency keys and spans use it as their key. A model's own id of a call is not part of it,
-/// because models repeat ids (`call_0`) in every message.
+/// because models may use the same ids (`call_0`) in several messages.
 ///
 /// - A call in a thread is identified by workspace, conversation, sequence number of the assistant message, and position in it.
 /// - A call outside of a thread has a random, unique identity.
@@ -245,7 +245,7 @@ impl CallId {
         serde_json::to_string(&self.0.place).unwrap_or_default()
     }
 
-    /// Reads the identity that [`CallId::to_column`] wrote. Fails with [`StoreError::Corrupt`] for any other text.
+    /// Reads the identity that [`CallId::to_column`] wrote. Fails with [`StoreError::Corrupt`] if the text is not an identity.
     pub fn from_column(workspace: impl Into<Workspace>, column: &str) -> Result<Self, StoreError> {
         let place = serde_json::from_str(column).map_err(|error| {
             StoreError::Corrupt(format!("`{column}` is not the identity of a call: {error}"))

@@ -94,7 +94,7 @@ impl EmbeddingOutcome {
 }
 
 impl DocumentEmbedding {
-    /// Ends the current claim. The document waits from `ready`; `None` if it does not wait.
+    /// Ends the current claim, and removes the failures. The document waits for embeddings from `ready` on, or does not wait if `ready` is `None`.
     pub(super) fn waits(&mut self, ready: Option<Timestamp>) {
         self.ready = ready;
         self.token = None;

@@ -53,7 +53,8 @@ impl DocumentRow {
     }
 
     /// Applies [`KnowledgeStore::claim_document`](super::KnowledgeStore::claim_document) to a row that [is ready](Self::is_ready). Returns whether
-    /// the row was claimed. Otherwise it has failed, because its lease expired too often, and its chunks must be removed.
+    /// the row was claimed. Otherwise, the document has failed because its leases expired too often, and the store must remove the chunks of the
+    /// document.
     pub fn claim(&mut self, claim: &IndexClaim, token: String) -> bool {
         if self.status == DocumentStatus::Indexing {
             self.recoveries = self.recoveries.saturating_add(1);

@@ -133,8 +133,9 @@ impl NoteBlock {
 }
 
 impl std::fmt::Display for NoteBlock {
-    /// Writes one line per note, which begins with the label of its author, so that a model can tell the authors apart. A line break in a note
-    /// becomes a space, so that the text of a note cannot look like a note of a different author.
+    /// Writes the number of removed notes, if notes were removed, and one line for each note. The line begins with the label of the author, so that a
+    /// model can tell the authors apart. A line break in a note becomes a space, so that the text of a note cannot look like a note of a different
+    /// author.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut is_first = true;
         if self.removed > 0 {

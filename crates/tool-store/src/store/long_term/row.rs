@@ -131,9 +131,9 @@ impl MemoryRow {
     /// The cosine above which two contents are the same memory.
     pub const SAME: f64 = 0.90;
 
-    /// Returns the factor by which a search multiplies the score of the memory at a time: from 0.8 to 1 for its importance, times the share of its
-    /// weight that the memory keeps at its age, which depends on its [durability](Durability). It is computed when the memory is read, so it depends
-    /// only on the row and on the caller's clock.
+    /// Returns the factor by which a search multiplies the score of the memory at a time: from 0.8 to 1 for the importance, times the share of the
+    /// weight that a memory of this age and this [durability](Durability) keeps. The factor is computed when the memory is read, so it depends only
+    /// on the row and on the caller's clock.
     pub fn weight(&self, now: Timestamp) -> f64 {
         let age = now.as_millis().saturating_sub(self.updated.as_millis());
         let age = Duration::from_millis(u64::try_from(age).unwrap_or(0));

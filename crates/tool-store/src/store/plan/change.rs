@@ -121,7 +121,7 @@ pub enum PlanRefusal {
     Owner {
         /// The id of the node.
         node: String,
-        /// Its owner, or the executor of its running attempt.
+        /// The owner of the node, or the executor of the running attempt at the node.
         owner: PlanOwner,
         /// The executor of the change.
         by: PlanOwner,

@@ -248,7 +248,7 @@ impl Graph {
         self.places.get(id).copied()
     }
 
-    /// Returns these nodes and all nodes that can be reached from them.
+    /// Returns the nodes `from`, and all nodes that can be reached from them.
     fn reached(&self, from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
         let mut open: Vec<usize> = from.into_iter().collect();

@@ -66,7 +66,7 @@ pub struct PlanNode {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PlanNodeKind {
-    /// Work of an owner. It begins when all nodes before it are completed, and is skipped if one of them is skipped.
+    /// Work of an owner. It becomes ready when all nodes before it are completed, and is skipped if one of them is skipped.
     #[default]
     Task,
     /// Chooses one of its edges by the output of the node before it. For the nodes on its other edges, the switch counts as skipped.

@@ -107,15 +107,15 @@ impl PlanNodeStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanAttemptStatus {
-    /// The attempt continues, or its process died.
+    /// The attempt continues, or the process of the executor died.
     Running,
-    /// Its result was accepted.
+    /// The result of the attempt was accepted.
     Completed,
-    /// The executor reported a failure, or its result was faulty.
+    /// The executor reported a failure, or the result was faulty.
     Failed,
     /// The executor could not continue.
     Blocked,
-    /// Its process died, or the run ended.
+    /// The lease of the executor had expired when the run was resumed, or the run ended.
     Interrupted,
 }
 
@@ -144,7 +144,7 @@ pub struct PlanAttempt {
     pub lease_until: Timestamp,
     /// When the attempt ended.
     pub ended: Option<Timestamp>,
-    /// The faults of its result.
+    /// The faults of the result of the attempt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub issues: Vec<PlanIssue>,
     /// The notes of the executor.
@@ -163,7 +163,7 @@ pub struct PlanArtifact {
     /// The location of the artifact: a URL, a path in the workspace, or the handle of a spilled output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
-    /// Its text, if it is short.
+    /// The text of the artifact, if the text is short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }

@@ -302,8 +302,9 @@ impl<'r> Step<'r> {
 }
 
 impl PlanRow {
-    /// Returns the outputs that a node gets from the tasks before it. If exactly one edge leads to the node, and it comes from a task, this is the
-    /// output of that task, or null. Otherwise it is an object with the outputs of the nearest completed tasks before the node, by their ids.
+    /// Returns the outputs that a node gets from the tasks before it. If exactly one edge leads to the node, and this edge comes from a task, the
+    /// result is the output of that task, or null. Otherwise, the result is an object with the outputs of the nearest completed tasks before the
+    /// node, by their ids.
     pub fn input(&self, node: &str) -> Value {
         let draft = self.spec.draft();
         let before = |id: &str| {
