@@ -5,7 +5,7 @@
 //! (so a score depends on the rows of other tenants), and `ts_rank` of PostgreSQL is not BM25: it does not weigh how rare a term is.
 //!
 //! Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without a space between words, and the tokenizers of FTS5 and PostgreSQL make one
-//! token of a whole sentence. Korean words carry suffixes. Runs of these scripts are therefore split into overlapping pairs of characters.
+//! token of a whole sentence. Korean words have suffixes. Runs of these scripts are therefore split into overlapping pairs of characters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ const SATURATION: f64 = 1.2;
 /// The weight of a document's length in BM25.
 const LENGTH_WEIGHT: f64 = 0.75;
 
-/// Returns whether a character belongs to a script that is written without spaces between words, or to Hangul, whose words carry suffixes.
+/// Returns whether a character belongs to a script that is written without spaces between words, or to Hangul, whose words have suffixes.
 fn is_unspaced(letter: char) -> bool {
     matches!(
         u32::from(letter),

@@ -14,9 +14,9 @@ use super::{Inner, Worker};
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Worker {
-    /// Cancels the work of a thread: a thread that is queued or waits ends with the cause [`Done`](tool_core::store::WorkCause::Done), and an active run stops, also
-    /// in another process. The conversation is cancelled as [`AgentRuntime::cancel`](crate::runtime::AgentRuntime::cancel) describes. A message that arrives while
-    /// an active run stops is answered afterwards. Returns false if the thread was never queued.
+    /// Cancels the work of a thread: a thread that is queued or waits ends with the cause [`Done`](tool_core::store::WorkCause::Done), and an active
+    /// run stops, also in another process. The conversation is cancelled as [`AgentRuntime::cancel`](crate::runtime::AgentRuntime::cancel) describes.
+    /// A message that arrives while an active run stops is answered afterwards. Returns false if the thread has no row in the queue.
     ///
     /// If the process of an active run is dead, this waits for the end of its lease.
     ///

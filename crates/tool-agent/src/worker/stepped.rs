@@ -18,7 +18,8 @@ use crate::runtime::Barrier;
 pub enum TakenThread {
     /// The caller drives the thread.
     Claimed(Box<SteppedThread>),
-    /// The thread has nothing to do now. The row states when it becomes ready, and whether another driver has it; `None` if the thread was never queued.
+    /// The thread has nothing to do now. The row states when it becomes ready, and whether another driver has it; `None` if the thread has no row in
+    /// the queue.
     Idle(Option<Box<WorkRow>>),
 }
 

@@ -27,7 +27,7 @@ pub struct NewThreadEvents {
     /// The thread of the events.
     pub thread: ThreadId,
     /// The run whose driver writes the events. If a different driver has taken over the thread, the events are refused with
-    /// [`Conflict`](StoreError::Conflict).
+    /// [`Conflict`](StoreError::Conflict). `None` disables this check.
     pub fence: Option<RunFence>,
     /// Whether the step that ran before has ended, so that the stored [transient](NewThreadEvent::transient) events of the thread are removed before
     /// the new events are stored.

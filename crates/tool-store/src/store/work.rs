@@ -443,8 +443,8 @@ pub trait WorkStore: Send + Sync + 'static {
     fn claim_work(&self, claim: WorkClaim) -> StoreFuture<'_, ClaimedWork>;
 
     /// Claims one thread like [`claim_work`](Self::claim_work), for a host in which a different engine decides which thread is driven next. The
-    /// result is empty, and nothing changes, if the thread has no row, if the claim does not contain its agent, if it is queued for a later time, or
-    /// if its lease has not expired. [`WorkClaim::limit`] and [`WorkClaim::suspects`] do not apply.
+    /// result is empty, and nothing changes, if the thread has no row, if the claim does not contain its agent, if it waits or has ended, if it is
+    /// queued for a later time, or if its lease has not expired. [`WorkClaim::limit`] and [`WorkClaim::suspects`] do not apply.
     fn claim_thread<'a>(
         &'a self,
         thread: &'a ThreadId,

@@ -32,7 +32,7 @@ pub enum Chunk {
     StartStep,
     /// A step ends: the model's message and its calls are complete.
     FinishStep,
-    /// Withdraws the parts of the open step. Only version 7 of the AI SDK knows it.
+    /// Withdraws the parts of the open step. Only version 7 of the AI SDK supports this chunk.
     ResetStep,
     /// The message is complete.
     Finish {

@@ -208,8 +208,8 @@ impl Writer {
         chunks
     }
 
-    /// Withdraws the text, the reasoning and the calls of the open step, which is repeated. Only version 7 of the AI SDK knows the chunk; versions 5 and 6
-    /// fail with an error.
+    /// Withdraws the text, the reasoning and the calls of the open step, which is repeated. Only version 7 of the AI SDK supports the chunk; versions
+    /// 5 and 6 fail with an error.
     ///
     /// ```
     /// use tool_core::toolset;

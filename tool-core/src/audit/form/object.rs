@@ -20,7 +20,8 @@ pub(super) struct Entry<'t> {
     at: usize,
 }
 
-/// Reads the object at the cursor, and returns its entries sorted by key. Of equal keys, the last one wins. The cursor moves past the object.
+/// Reads the object at the cursor, and returns its entries sorted by key. Of equal keys, only the last one is returned. The cursor moves past the
+/// object.
 pub(super) fn entries<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<Entry<'t>>, Stop> {
     let mut entries = Vec::new();
     cursor.open()?;

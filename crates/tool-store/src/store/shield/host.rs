@@ -1,6 +1,6 @@
 //! Panic shields for the ledger, the approvals and the audit sink of a gate.
 //!
-//! A gate wraps each store once, when the host adds the store.
+//! Each store is wrapped once, when the host passes it to the gate, the approvals or the audit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

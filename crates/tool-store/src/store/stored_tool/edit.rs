@@ -33,7 +33,8 @@ pub enum ToolChange {
         /// The version to create.
         version: NewFunctionVersion,
     },
-    /// Deletes a version. Fails with `Conflict` if it is the default, if a tool pins it, or if it is the parent of a version.
+    /// Deletes a version. Fails with `Conflict` if it is the default, if a tool, even a deleted tool that is still kept, is pinned to it, or if it is
+    /// the parent of a version.
     DeleteVersion {
         /// The id of the version.
         id: String,

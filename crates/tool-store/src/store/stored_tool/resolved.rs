@@ -56,7 +56,8 @@ pub struct ResolvedTool {
     pub tool: StoredTool,
     /// The function; `None` for a client tool.
     pub function: Option<Function>,
-    /// The version that runs: the pinned version, else the default of the function. `None` for a client tool, and if no version is published.
+    /// The version that runs: the pinned version, else the default of the function. `None` for a client tool, and for a tool that is not pinned if no
+    /// version is published.
     pub version: Option<FunctionVersion>,
     /// The default runtime user of the workspace.
     pub default_runtime_user: Option<String>,
