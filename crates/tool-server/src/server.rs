@@ -78,15 +78,16 @@ impl AdminServerBuilder {
         self
     }
 
-    /// Adds the stored tools of the host, which the API then creates, changes and binds to agents. `tools` should use the store of the server; its
-    /// runners validate saved functions.
+    /// Adds the stored tools of the host, which the API then creates, changes and binds to agents. `tools` should use the store of the server; the
+    /// runners of `tools` validate new versions of functions.
     pub fn stored_tools(mut self, tools: StoredTools) -> Self {
         self.stored_tools = Some(tools);
         self
     }
 
-    /// Adds the vault of the host. The API uses it to seal secrets and variables, to list the declared secrets, and to rotate keys. The vault must
-    /// use the store of the server, because this store contains the sealed values. Names are listed without a vault as well.
+    /// Adds the vault of the host. The API uses it to seal secrets and variables, to list the declared secrets, and to rotate and retire keys. The
+    /// vault must use the store of the server, because this store contains the sealed values. The names of secrets and the ids of keys are listed
+    /// without a vault as well.
     pub fn vault(mut self, vault: &Vault) -> Self {
         self.vault = Some(vault.clone());
         self

@@ -104,7 +104,7 @@ pub use statements::statements;
 ///
 /// No settings or locks of a connection outlive a transaction, so the store can connect through a pooler in transaction mode. A pooler that does not
 /// support prepared statements, such as PgBouncer before version 1.21, needs [`PostgresOptions::unprepared`]. Clones share the connections. Methods must
-/// run within a tokio runtime whose timer is enabled.
+/// run within a tokio runtime whose I/O and timer are enabled.
 ///
 /// # Changes of other processes
 ///

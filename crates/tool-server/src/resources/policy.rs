@@ -181,7 +181,7 @@ struct Report {
     unapproved: Vec<Unapproved>,
     /// Rules that match no tool.
     idle: Vec<String>,
-    /// Names in rules and lists that no tool has.
+    /// Names in rules and lists, written without `*` and `?`, that no tool has.
     unknown: Vec<UnknownName>,
 }
 

@@ -29,7 +29,8 @@ impl From<sqlx::Error> for Failure {
 pub(super) enum Cause {
     /// The connection is unusable. It is unknown whether the server ran the last statement.
     Lost,
-    /// A conflict with a different transaction. The transaction was rolled back. A retry may succeed.
+    /// A conflict with a different transaction, or a cached plan that is older than a migration. The transaction was rolled back. A retry may
+    /// succeed.
     Contended,
     /// The values cannot be stored, so a retry would fail as well.
     Refused,

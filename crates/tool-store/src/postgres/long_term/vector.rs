@@ -1,8 +1,8 @@
 //! Searches for similar embeddings.
 //!
-//! The server compares the codes of all embeddings in the scopes of a search. Then this program compares the embeddings with the nearest codes
-//! exactly. In scopes with more than [`LARGE`] embeddings, an index of pgvector finds the nearest codes, if the model has one. Codes are bit strings,
-//! which need no extension.
+//! The server finds the nearest codes of embeddings in the scopes of a search. It compares the codes of all embeddings, or, if the scopes have more
+//! than [`LARGE`] embeddings and the model has an index of pgvector, it uses the index. Then this program compares the embeddings with the nearest
+//! codes exactly. Codes are bit strings, which need no extension.
 
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Executor as _, Postgres};
