@@ -24,7 +24,7 @@
 //!
 //! # Two tools
 //!
-//! [`http_get`](fn@http_get) reads, [`http_request`](fn@http_request) supports every method. A single tool for both would have to be declared
+//! [`http_get`](fn@http_get) reads, [`http_request`](fn@http_request) supports each [`Method`]. A single tool for both would have to be declared
 //! destructive for every page that it reads: users would stop reading its approval prompts, and no read could be retried after a failure or run in
 //! parallel with others. [`http_request`](fn@http_request) supports `GET` as well, so that a host can offer it alone.
 //!
@@ -279,7 +279,7 @@ impl FromContext for HttpRead {
 pub struct HttpWrite(Http);
 
 impl HttpWrite {
-    /// Sends a request with any method.
+    /// Sends a request with any [`Method`], as [`Http::send`] does.
     pub async fn send(&self, request: Request) -> Result<Response, ToolError> {
         self.0.send(request).await
     }

@@ -3,8 +3,8 @@
 //! - the errors,
 //! - the fn, if its header can be parsed, so that editors still complete and check its body. If rustc would report an error of the fn again, the fn
 //!   is replaced by one with the same name and parameters,
-//! - unless the fn is a method or has no name, a tool that is never called, so that `use tools::search_docs` and `toolset![search_docs]` cause no
-//!   errors.
+//! - a tool that is never called, so that `use tools::search_docs` and `toolset![search_docs]` cause no errors. It is left out if the fn has no name,
+//!   or if `self` or `Self` shows that the fn is in an `impl` or a `trait`.
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::quote;

@@ -2,8 +2,8 @@
 //!
 //! A program that runs in the folder of the conversation can change a repository at any moment, and git reads its configuration more than once.
 //! Therefore no git process that has the token or a network reads anything in that folder. Such a process works in a repository in the private
-//! folder. This module writes the configuration of that repository, and no tool and no program that a tool runs can open the private folder. Jobs
-//! without the token and without a network copy objects in and out.
+//! folder. This module writes the configuration of that repository, and no tool and no sandboxed program can open the private folder. Jobs without
+//! the token and without a network copy objects in and out.
 //!
 //! ```text
 //! {root}/{workspace}/git-work/{conversation}/{8 hex}/site/   0700, exists while the call runs

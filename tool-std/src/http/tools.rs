@@ -52,7 +52,7 @@ fn any_json(_: &mut SchemaGenerator) -> Schema {
     json_schema!({})
 }
 
-/// Reads a URL over HTTP and returns status, headers and body unchanged. It does not change anything. Use it for an API or a file; for the
+/// Reads a URL over HTTP and returns status, some headers and the unconverted body. It does not change anything. Use it for an API or a file; for the
 /// text of a web page, use `fetch_webpage`.
 #[tool(
     category = "web",
@@ -98,7 +98,7 @@ pub async fn http_get(
     asked.send(&http.0, key.as_ref()).await
 }
 
-/// Sends an HTTP request that may change data of the server, and returns status, headers and body of the response. To read only, use
+/// Sends an HTTP request that may change data of the server, and returns status, some headers and the body of the response. To read only, use
 /// `http_get`.
 #[tool(
     category = "web",
