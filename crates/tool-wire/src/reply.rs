@@ -25,6 +25,7 @@ impl ModelReply {
 
     /// Sets the host's name for the endpoint and the model that wrote the reply, such as `https://api.anthropic.com claude-opus-5`. With it,
     /// [`Provider::history_for`] leaves signatures, encrypted reasoning and other opaque parts of the reply out of requests to a different origin.
+    /// Does nothing for a reply that is not kept in the provider's own format, such as a reply of Chat without reasoning.
     #[must_use]
     pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
         if let Some(written) = &mut self.message.written {

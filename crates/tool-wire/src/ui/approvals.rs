@@ -220,8 +220,8 @@ impl ApprovalResponse {
         approval_row(approvals, &self.approval).await
     }
 
-    /// Submits the answer to its approval request, once. `approver` is the user whom the host has authenticated. The returned
-    /// [`Route`] is the host's next step.
+    /// Submits the answer to its approval request. Fails with [`ApprovalError::Store`] if the request was answered before or has expired. `approver`
+    /// is the user whom the host has authenticated. The returned [`Route`] is the host's next step.
     ///
     /// If the interface sends the arguments of a call, they must equal the arguments of the request. Otherwise the interface has shown the person
     /// different arguments than the call would run with, and the error is [`ApprovalError::Tampered`].

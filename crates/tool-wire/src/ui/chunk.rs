@@ -133,7 +133,7 @@ pub enum Chunk {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// The model has finished its answer.
+    /// The model has finished its answer, or the provider has paused it.
     Stop,
     /// The token limit was reached.
     Length,
