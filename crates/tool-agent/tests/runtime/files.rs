@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
-use object_store::ObjectStore;
+use futures::StreamExt as _;
 use object_store::memory::InMemory;
+use object_store::{ObjectStore, ObjectStoreExt as _};
 use serde::Deserialize;
 use serde_json::json;
 use tool_agent::files::ThreadFiles;
-use tool_agent::runtime::{AgentResult, ResultAttachment, Resumable, Session, Subagent};
+use tool_agent::runtime::{
+    AgentResult, ParentThread, PromptTool, ResultAttachment, Resumable, Session, Subagent,
+};
 use tool_core::prelude::*;
 use tool_core::store::Role;
 
+use crate::promises::{commander, send, stored};
 use crate::support::{
     Host, Log, agent, calls, context, entry, in_conversation, only_child, payload, results, text,
     thinking, worker,
@@ -200,4 +204,147 @@ async fn path_of_another_thread_is_not_passed_on() {
     let row = only_child(&runtime, &cx).await;
     let child = in_conversation(row.thread.conversation());
     assert!(files(&store, &child).list().await.unwrap().is_empty());
+}
+
+// A path whose name is hidden or contains other segments is not the path of a file, even if the object store has such an object.
+#[tokio::test]
+async fn hidden_and_foreign_objects_are_not_files() {
+    let store = Arc::new(InMemory::new());
+    let own = files(&store, &context().build());
+    let path = own.write("report.pdf", b"report".to_vec()).await.unwrap();
+    let mut objects = store.list(None);
+    let place = objects.next().await.unwrap().unwrap().location.to_string();
+    let folder = place
+        .strip_suffix(path.rsplit('/').next().unwrap())
+        .unwrap();
+    for name in [".env", "inner/report.pdf", "../secret.txt"] {
+        let object = object_store::path::Path::parse(format!("{folder}{name}"));
+        if let Ok(object) = object {
+            store
+                .put(&object, b"secret".as_slice().into())
+                .await
+                .unwrap();
+        }
+        let path = format!("/attachments/{name}");
+        assert!(!own.exists(&path).await.unwrap(), "{path}");
+        assert!(own.read(&path).await.is_err(), "{path}");
+    }
+    assert!(own.exists(&path).await.unwrap());
+}
+
+// A prompt uses the files of the thread that called it: its tools read them, its sub-agents get copies of them, and the files of their results are
+// copied into that thread.
+#[tokio::test]
+async fn prompt_uses_the_files_of_its_caller() {
+    /// Reads a file.
+    #[tool]
+    async fn read(
+        files: &ThreadFiles,
+        /// The path.
+        path: String,
+    ) -> Result<String, ToolError> {
+        let bytes = files.read(&path).await?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    let (host, log, store) = (Host::new(), Log::default(), Arc::new(InMemory::new()));
+    let cx = context().build();
+    let own = files(&store, &cx);
+    let path = own.write("report.pdf", b"report".to_vec()).await.unwrap();
+    let helper = thinking("helper", &log, move |request| {
+        let message = format!("Read {path}.");
+        let create =
+            json!({"agent": "worker", "name": "one", "message": message, "attachments": []});
+        Ok(match request.step() {
+            0 => calls([("read", json!({"path": path})), ("subagent_create", create)]),
+            1 => calls([send(request, &message)]),
+            _ => text("Done."),
+        })
+    });
+    let reporter = thinking("worker", &log, |_| Ok(calls([("report", json!({}))])));
+    let runtime = host
+        .runtime()
+        .files(store.clone())
+        .agent(entry(commander(&log, "helper")).prompt(PromptTool::new("helper")))
+        .agent(
+            entry(helper.tools(|_| toolset![read]))
+                .expose("Helps.")
+                .subagent(Subagent::new("worker").resumable(Resumable::new())),
+        )
+        .agent(
+            worker(reporter.tools(|_| toolset![report]))
+                .session(Session::new().stop_tool("report")),
+        )
+        .build()
+        .unwrap();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let helper = only_child(&runtime, &cx).await;
+    let helper = in_conversation(helper.thread.conversation());
+    let made = results(&host, &helper).await;
+    assert_eq!(made.len(), 3);
+    assert_eq!(made[0].text, "report");
+    let row = only_child(&runtime, &helper).await;
+    let of_worker = files(&store, &in_conversation(row.thread.conversation()));
+    for request in log.of("worker") {
+        let copies = paths(&request.last(Role::User));
+        assert_eq!(copies.len(), 1, "{request:?}");
+        assert_eq!(of_worker.read(&copies[0]).await.unwrap(), b"report");
+    }
+    assert_eq!(log.of("worker").len(), 2);
+    for result in &made[1..] {
+        let attachments = payload(result).attachments;
+        assert_eq!(attachments.len(), 2);
+        for attachment in attachments {
+            let ResultAttachment::Path(path) = attachment else {
+                panic!("{attachment:?}")
+            };
+            assert!(own.exists(&path).await.unwrap(), "{path}");
+        }
+    }
+    assert!(files(&store, &helper).list().await.unwrap().is_empty());
+}
+
+// A notification names the copies of files in the thread of the parent, and no path of the sub-agent's thread.
+#[tokio::test]
+async fn files_of_a_notification_are_copied_into_the_parent() {
+    /// Sends a file to the parent.
+    #[tool]
+    async fn notify(
+        #[context] parent: ParentThread,
+        files: &ThreadFiles,
+    ) -> Result<&'static str, ToolError> {
+        let path = files.write("draft.csv", b"draft".to_vec()).await?;
+        parent.notify(&format!("The draft is {path}.")).await?;
+        Ok("sent")
+    }
+
+    let (host, log, store) = (Host::new(), Log::default(), Arc::new(InMemory::new()));
+    let notifying = agent(
+        "worker",
+        &log,
+        [calls([("notify", json!({}))]), text("Done.")],
+    );
+    let tool = Subagent::new("worker")
+        .blocking(false)
+        .resumable(Resumable::new());
+    let runtime = host
+        .runtime()
+        .files(store.clone())
+        .agent(entry(commander(&log, "worker")).subagent(tool))
+        .agent(worker(notifying.tools(|_| toolset![notify])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    runtime.idle().await;
+    let row = only_child(&runtime, &cx).await;
+    let child = in_conversation(row.thread.conversation());
+    let own = files(&store, &child).list().await.unwrap().remove(0);
+    let messages = stored(&host, &cx).await;
+    assert!(!messages.contains(&own), "{messages}");
+    let copies = paths(&messages);
+    assert!(!copies.is_empty(), "{messages}");
+    for path in copies {
+        assert_eq!(files(&store, &cx).read(&path).await.unwrap(), b"draft");
+    }
 }

@@ -4,18 +4,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
+use object_store::memory::InMemory;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tool_agent::agent::AgentBuilder;
+use tool_agent::files::ThreadFiles;
 use tool_agent::runtime::{
-    AgentArguments, AgentRuntimeBuilder, Handoff, Immediate, PromptTool, Resumable, RuntimeError,
-    SpawnGate, Subagent,
+    AgentArguments, AgentRuntimeBuilder, Handoff, Immediate, ParentThread, PromptTool, Resumable,
+    RuntimeError, SpawnGate, Subagent,
 };
 use tool_core::prelude::*;
 use tool_core::store::{Role, ThreadId};
 use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome};
 use tool_core::{
-    DynamicTool, Effect, History, HistoryMessage, HistoryRole, Registry, Reply, ToolContext,
+    Attachment, AttachmentBody, AttachmentKind, Attachments, DynamicTool, Effect, History,
+    HistoryMessage, HistoryRole, Registry, Reply, ToolContext,
 };
 
 use crate::support::{
@@ -445,6 +448,46 @@ async fn sub_agent_has_no_harness_tools() {
     assert_eq!(log.of("worker")[0].tools, ["danger"]);
 }
 
+// S1-58: a prompt of a sub-agent has no harness tools either, and its tools cannot send messages to the parent of the sub-agent.
+#[tokio::test]
+async fn prompt_of_a_sub_agent_does_not_reach_its_parent() {
+    /// Sends a message to the parent.
+    #[tool]
+    async fn notify(#[context] parent: ParentThread) -> Result<&'static str, ToolError> {
+        parent.notify("a word of the prompt").await?;
+        Ok("sent")
+    }
+
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let send = DynamicTool::new("send", "Sends a message.", schema, |_: Value, _| async {
+        Ok::<_, ToolError>("sent")
+    });
+    let send = Registry::builder().dynamic(send.harness()).build();
+    let tools = send.unwrap().open().combine(&toolset![notify]).unwrap();
+    let (host, log) = (Host::new(), Log::default());
+    let go = json!({"message": "Go."});
+    let middle = agent("middle", &log, [calls([("helper", go)]), text("Done.")]);
+    let helper = agent(
+        "helper",
+        &log,
+        [calls([("notify", json!({}))]), text("Done.")],
+    );
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "middle")).subagent(Subagent::new("middle")))
+        .agent(worker(middle).prompt(PromptTool::new("helper")))
+        .agent(entry(helper.tools(move |_| tools.clone())).expose("Helps."))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    runtime.idle().await;
+    let request = &log.of("helper")[0];
+    assert_eq!(request.tools, ["notify"]);
+    let messages = stored(&host, &cx).await;
+    assert!(!messages.contains("a word of the prompt"), "{messages}");
+}
+
 // The history of the parent's turn is not a host value of the tools of a sub-agent.
 #[tokio::test]
 async fn history_of_the_parent_is_not_passed_on() {
@@ -477,6 +520,62 @@ async fn history_of_the_parent_is_not_passed_on() {
     assert!(results(&host, &child).await[0].is_error());
     let child = stored(&host, &child).await;
     assert!(!child.contains("private words"), "{child}");
+}
+
+// The attachments of the user's message, and files that the host gave to the parent's turn, are not host values of the tools of a sub-agent.
+#[tokio::test]
+async fn files_of_the_parents_turn_are_not_passed_on() {
+    /// Reads the first attachment.
+    #[tool(read_only)]
+    fn attachment(attachments: &Attachments) -> Result<String, ToolError> {
+        Ok(format!("{:?}", attachments.at(0)?.filename))
+    }
+
+    /// Lists the files.
+    #[tool]
+    async fn list(files: &ThreadFiles) -> Result<String, ToolError> {
+        Ok(files.list().await?.join(" "))
+    }
+
+    let (host, log, store) = (Host::new(), Log::default(), Arc::new(InMemory::new()));
+    let tools = || toolset![attachment, list];
+    let both = || calls([("attachment", json!({})), ("list", json!({}))]);
+    let chief = agent(
+        "chief",
+        &log,
+        [
+            both(),
+            calls([("worker", json!({"message": "Go."}))]),
+            text("Done."),
+        ],
+    );
+    let reader = agent("worker", &log, [both(), text("Done.")]);
+    let runtime = host
+        .runtime()
+        .agent(entry(chief.tools(move |_| tools())).subagent(Subagent::new("worker")))
+        .agent(worker(reader.tools(move |_| tools())))
+        .build()
+        .unwrap();
+    let files = ThreadFiles::new(store, ThreadId::new("acme", "main").unwrap());
+    files.write("private.pdf", b"1".to_vec()).await.unwrap();
+    let attached = Attachment {
+        kind: AttachmentKind::File,
+        mime: "application/pdf".to_owned(),
+        filename: Some("private.pdf".to_owned()),
+        body: AttachmentBody::Data(b"1".as_slice().into()),
+    };
+    let cx = context().attachments(vec![attached]).with(files).build();
+    runtime.respond("chief", "Go.", &cx).await.unwrap();
+    for result in &results(&host, &cx).await[..2] {
+        assert!(result.text.contains("private"), "{}", result.text);
+    }
+    let row = only_child(&runtime, &cx).await;
+    let child = in_conversation(row.thread.conversation());
+    for result in &results(&host, &child).await {
+        assert!(result.is_error(), "{}", result.text);
+    }
+    let child = stored(&host, &child).await;
+    assert!(!child.contains("private"), "{child}");
 }
 
 // `build` refuses agents that start others in the background if no run would read the answers, and immediate sub-agents that the spawn gate refuses.

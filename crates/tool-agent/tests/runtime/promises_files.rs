@@ -6,7 +6,7 @@ use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use serde_json::json;
 use tool_agent::files::ThreadFiles;
-use tool_agent::runtime::{AgentResult, Resumable, Session, Subagent};
+use tool_agent::runtime::{AgentResult, ResultAttachment, Resumable, Session, Subagent};
 use tool_core::prelude::*;
 use tool_core::store::Role;
 
@@ -128,4 +128,55 @@ async fn missing_file_of_a_creation_is_reported() {
     assert_eq!(copies.len(), 1);
     let first = log.of("worker")[0].last(Role::User);
     assert_eq!(first, format!("Read it.\nattachment: {}", copies[0]));
+}
+
+// Without an object store, files are neither passed on nor stored in messages, and the results name them.
+#[tokio::test]
+async fn files_without_an_object_store_are_reported() {
+    /// Returns two files.
+    #[tool(read_only)]
+    fn deliver() -> Result<AgentResult, ToolError> {
+        let mut result = AgentResult::success("Done.");
+        result.attachments = vec![
+            ResultAttachment::Path("/attachments/table.csv".to_owned()),
+            ResultAttachment::New {
+                name: "note.txt".to_owned(),
+                media_type: "text/plain".to_owned(),
+                data: "bm90ZQ==".to_owned(),
+            },
+        ];
+        Ok(result)
+    }
+
+    let (host, log) = (Host::new(), Log::default());
+    let delivering = agent("worker", &log, [calls([("deliver", json!({}))])]);
+    let runtime = host
+        .runtime()
+        .agent(
+            entry(creator(&log)).subagent(
+                Subagent::new("worker")
+                    .blocking(false)
+                    .resumable(Resumable::new()),
+            ),
+        )
+        .agent(
+            worker(delivering.tools(|_| toolset![deliver]))
+                .session(Session::new().stop_tool("deliver")),
+        )
+        .build()
+        .unwrap();
+    let call = json!({
+        "agent": "worker", "name": "one", "message": "Go.", "attachments": ["/attachments/none.pdf"],
+    });
+    let cx = context().build();
+    let call = call.to_string();
+    runtime.respond("chief", call, &cx).await.unwrap();
+    runtime.idle().await;
+    let result = payload(&results(&host, &cx).await[0]);
+    assert_eq!(result.skipped_attachments, ["/attachments/none.pdf"]);
+    let messages = stored(&host, &cx).await;
+    assert!(messages.contains("subagent_result"), "{messages}");
+    assert!(messages.contains("note.txt"), "{messages}");
+    assert!(messages.contains("table.csv"), "{messages}");
+    assert!(!messages.contains("bm90ZQ=="), "{messages}");
 }

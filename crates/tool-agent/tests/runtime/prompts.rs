@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tool_agent::runtime::{AgentArguments, AgentEntry, AgentRuntime, PromptTool};
+use tool_agent::runtime::{AgentArguments, AgentEntry, AgentRuntime, PromptTool, RuntimeError};
 use tool_core::Reply;
 use tool_core::prelude::*;
 use tool_core::store::{
@@ -240,6 +240,10 @@ async fn messages_of_a_prompt_belong_to_its_call() {
     let inner = host.turns().messages(&inner, None).await.unwrap();
     let roles: Vec<Role> = inner.iter().map(|message| message.role).collect();
     assert_eq!(roles, [Role::User, Role::Assistant]);
+    // A prompt ends with its call, so the host cannot terminate it.
+    let reference = rows[0].thread.conversation();
+    let refused = runtime.terminate(reference, &cx).await;
+    assert!(matches!(refused, Err(RuntimeError::UnknownChild(_))));
     // No request of the parent contains the messages of the prompt.
     let last = log.of("chief").pop().unwrap();
     assert_eq!(last.texts(Role::User), ["Go."]);

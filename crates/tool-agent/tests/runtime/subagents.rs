@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tool_agent::runtime::{SpawnGate, Subagent};
+use tool_agent::runtime::{PromptTool, SpawnGate, Subagent};
 use tool_core::Reply;
 use tool_core::prelude::*;
 use tool_core::store::{ChildKind, ChildState, Role};
-use tool_core::turn::Outcome;
+use tool_core::turn::{ModelMessage, Outcome};
 
 use crate::support::{
     Host, Log, agent, calls, context, entry, in_conversation, only_child, payload, results, text,
@@ -262,6 +262,122 @@ async fn spawn_gate_refuses_with_a_reason() {
     assert_eq!((&*text, children), ("Last.", 1));
 }
 
+/// Returns the replies of an agent that calls another agent and then answers.
+fn calling(agent: &str) -> [ModelMessage; 2] {
+    [calls([(agent, json!({"message": "Go."}))]), text("Done.")]
+}
+
+// S0-25: a prompt starts an agent only if the gate of each agent that runs the prompt, directly or through other prompts, permits it.
+#[tokio::test]
+async fn prompt_starts_no_agent_that_its_callers_may_not_start() {
+    let run = async |of_chief: SpawnGate, of_outer: SpawnGate| {
+        let (host, log) = (Host::new(), Log::default());
+        let runtime = host
+            .runtime()
+            .agent(
+                entry(agent("chief", &log, calling("outer")))
+                    .prompt(PromptTool::new("outer"))
+                    .subagent(Subagent::new("third"))
+                    .spawn(of_chief),
+            )
+            .agent(
+                entry(agent("outer", &log, calling("inner")))
+                    .expose("Runs a prompt.")
+                    .prompt(PromptTool::new("inner"))
+                    .subagent(Subagent::new("third"))
+                    .spawn(of_outer),
+            )
+            .agent(
+                entry(agent("inner", &log, calling("last")))
+                    .expose("Starts an agent.")
+                    .subagent(Subagent::new("last")),
+            )
+            .agent(worker(agent("last", &log, [text("Last.")])))
+            .agent(worker(agent("third", &log, [text("Third.")])))
+            .build()
+            .unwrap();
+        let cx = context().build();
+        runtime.respond("chief", "Go.", &cx).await.unwrap();
+        let outer = only_child(&runtime, &cx).await;
+        let outer = in_conversation(outer.thread.conversation());
+        let inner = only_child(&runtime, &outer).await;
+        let inner = in_conversation(inner.thread.conversation());
+        let children = runtime.children(&inner).await.unwrap().len();
+        (results(&host, &inner).await.remove(0).text, children)
+    };
+    let third = || SpawnGate::default().targets(["third"]);
+    for (of_chief, of_outer, expected) in [
+        (
+            SpawnGate::disabled(),
+            SpawnGate::default(),
+            ("the agent `chief` may not start other agents", 0),
+        ),
+        (
+            third(),
+            SpawnGate::default(),
+            ("the agent `chief` may not start the agent `last`", 0),
+        ),
+        (
+            SpawnGate::default(),
+            third(),
+            ("the agent `outer` may not start the agent `last`", 0),
+        ),
+        (SpawnGate::default(), SpawnGate::default(), ("Last.", 1)),
+    ] {
+        let (text, children) = run(of_chief, of_outer).await;
+        assert_eq!((&*text, children), expected);
+    }
+}
+
+// S0-25: a prompt has the depth of the thread that calls it, so a sub-agent cannot start agents below the limit through a prompt.
+#[tokio::test]
+async fn prompt_has_the_depth_of_its_caller() {
+    let run = async |of_middle: u32, of_helper: u32| {
+        let (host, log) = (Host::new(), Log::default());
+        let gate = |depth| SpawnGate::default().most_depth(depth);
+        let runtime = host
+            .runtime()
+            .agent(entry(agent("chief", &log, calling("middle"))).subagent(Subagent::new("middle")))
+            .agent(
+                worker(agent("middle", &log, calling("helper")))
+                    .prompt(PromptTool::new("helper"))
+                    .spawn(gate(of_middle)),
+            )
+            .agent(
+                entry(agent("helper", &log, calling("last")))
+                    .expose("Helps.")
+                    .subagent(Subagent::new("last"))
+                    .spawn(gate(of_helper)),
+            )
+            .agent(worker(agent("last", &log, [text("Last.")])))
+            .build()
+            .unwrap();
+        let cx = context().build();
+        runtime.respond("chief", "Go.", &cx).await.unwrap();
+        let middle = only_child(&runtime, &cx).await;
+        let middle = in_conversation(middle.thread.conversation());
+        let helper = only_child(&runtime, &middle).await;
+        let helper = in_conversation(helper.thread.conversation());
+        let depths = runtime.children(&helper).await.unwrap().into_iter();
+        let depths: Vec<u32> = depths.map(|row| row.depth).collect();
+        (results(&host, &helper).await.remove(0).text, depths)
+    };
+    let (text, children) = run(2, 1).await;
+    assert_eq!(
+        text,
+        "the agent `helper` runs at depth 1 and starts no other agents"
+    );
+    assert!(children.is_empty());
+    let (text, children) = run(1, 2).await;
+    assert_eq!(
+        text,
+        "the agent `middle` runs at depth 1 and starts no other agents"
+    );
+    assert!(children.is_empty());
+    let (text, children) = run(2, 2).await;
+    assert_eq!((&*text, &*children), ("Last.", &[2][..]));
+}
+
 // S0-17, S0-18: a sub-agent has the tools that its own list and its parent's list allow; disjoint lists allow no tool, and the deny lists of both apply.
 #[tokio::test]
 async fn lists_of_parent_and_child_are_combined() {
@@ -355,6 +471,8 @@ async fn approval_of_a_nested_sub_agent_is_waited_for() {
     };
     let row = only_child(&runtime, &cx).await;
     assert_eq!(row.state, ChildState::AwaitingHuman);
+    let waiting = runtime.waiting(&cx).await.unwrap();
+    assert_eq!((waiting.len(), &waiting[0].id), (1, &tickets[0].id));
     let tools = toolset![publish].through(&host.gate);
     let (workspace, token) = (cx.own_workspace(), &tickets[0].token);
     let answer = host.gate.approvals().unwrap();
