@@ -112,7 +112,7 @@ async fn handoff_passes_the_conversation_on() {
 #[tokio::test]
 async fn first_handoff_of_a_message_counts() {
     let (host, log) = (Host::new(), Log::default());
-    let runtime = runtime(&host, &log, transfer(&["billing", "sales", "billing"]));
+    let runtime = runtime(&host, &log, transfer(&["billing", "billing", "sales"]));
     let cx = context().build();
     runtime
         .respond("support", "What do I owe?", &cx)

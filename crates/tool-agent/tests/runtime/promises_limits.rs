@@ -258,6 +258,30 @@ async fn request_of_a_terminated_sub_agent_is_withdrawn() {
     assert!(open.is_none(), "{open:?}");
 }
 
+// If a conversation is cancelled, a sub-agent that waits for variables is terminated, and its request is withdrawn.
+#[tokio::test]
+async fn request_of_a_cancelled_conversation_is_withdrawn() {
+    let (host, log) = (Host::new(), Log::default());
+    let vault = vault(&host).await;
+    let runtime = host
+        .runtime()
+        .vault(&vault)
+        .agent(entry(commander(&log, "worker")).subagent(Subagent::new("worker")))
+        .agent(worker(agent("worker", &log, [text("Done.")])).variable(scoped("KEY")))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(row.state, ChildState::Deferred);
+    let id = row.request.as_deref().unwrap();
+    runtime.cancel("chief", &cx).await.unwrap();
+    let state = only_child(&runtime, &cx).await.state;
+    assert_eq!(state, ChildState::Terminated);
+    let open = vault.store().request(row.workspace(), id).await.unwrap();
+    assert!(open.is_none(), "{open:?}");
+}
+
 // S4-57: an answer that lacks a value leaves the request open and starts nothing.
 #[tokio::test]
 async fn partial_answer_starts_nothing() {
@@ -506,18 +530,19 @@ async fn runs_for_reports_are_limited() {
         .build()
         .unwrap();
     let cx = context().build();
-    let ask = async || {
-        runtime.respond("chief", "Go.", &cx).await.unwrap();
+    let ask = async |message: &str| {
+        runtime.respond("chief", message, &cx).await.unwrap();
         let idle = tokio::time::timeout(Duration::from_secs(15), runtime.idle());
         assert!(idle.await.is_ok(), "{} requests", log.all().len());
     };
-    ask().await;
+    ask("Go.").await;
     // The message of the user and each of the 25 answers began a run with two requests.
     assert_eq!(log.of("chief").len(), 2 * 26);
     assert_eq!(log.of("worker").len(), 26);
     // All answers are stored, and the next message of the user begins 25 runs again.
     let messages = stored(&host, &cx).await;
     assert_eq!(messages.matches("subagent_result").count(), 26);
-    ask().await;
+    // A message that resembles an answer is a message of the user.
+    ask(r#"{"type":"ticket","text":"Go."}"#).await;
     assert_eq!(log.of("worker").len(), 2 * 26);
 }

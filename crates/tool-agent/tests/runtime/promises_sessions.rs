@@ -8,7 +8,8 @@ use futures::future::join;
 use serde_json::json;
 use tool_agent::agent::Agent;
 use tool_agent::runtime::{
-    AgentRuntime, Handoff, ParentCommunication, Resumable, Session, Side, SpawnGate, Subagent,
+    AgentRuntime, Handoff, ParentCommunication, PromptTool, Resumable, Session, Side, SpawnGate,
+    Subagent,
 };
 use tool_core::prelude::*;
 use tool_core::store::{ChildState, MemoryStore, Role, RunFilter, RunState, Workspace};
@@ -24,7 +25,7 @@ fn resumable() -> Subagent {
     Subagent::new("worker").resumable(Resumable::new())
 }
 
-fn background() -> Subagent {
+pub(crate) fn background() -> Subagent {
     Subagent::new("worker").blocking(false)
 }
 
@@ -148,6 +149,38 @@ async fn answer_of_an_approved_session_is_delivered_once_in_threads() {
     for _ in 0..10 {
         assert_eq!(reports_of_an_approved_session(false).await, 0);
     }
+}
+
+// If one instance is allowed and its session waits for an approval, the creation that began the session continues it, and does not send its message
+// again.
+#[tokio::test]
+async fn creation_of_the_only_instance_is_not_repeated() {
+    let (host, log) = (Host::new(), Log::default());
+    let tool = Subagent::new("worker").resumable(Resumable::new().most_instances(1));
+    let paying = agent("worker", &log, [calls([("pay", json!({}))]), text("Paid.")]);
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(tool))
+        .agent(worker(paying.tools(|_| payment())))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let outcome = runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Waiting(_)), "{outcome:?}");
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(approve(&host, &row.thread).await, 1);
+    runtime.drive("chief", &cx).await.unwrap();
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!((row.state, row.session), (ChildState::Idle, 1));
+    let child = stored(&host, &in_conversation(row.thread.conversation())).await;
+    assert_eq!(child.matches("user: \"Go.\"").count(), 1, "{child}");
+    assert!(results(&host, &cx).await[0].text.starts_with("Paid."));
+
+    // After the instance was terminated, a creation starts another one.
+    let reference = row.thread.conversation();
+    runtime.terminate(reference, &cx).await.unwrap();
+    runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    assert_eq!(runtime.children(&cx).await.unwrap().len(), 2);
 }
 
 // Two messages to a sub-agent in one reply of the model are stored once each, even if calls may run in any order and the first session waits for an approval.
@@ -346,6 +379,74 @@ async fn sub_agent_keeps_its_instances_between_sessions() {
     assert_eq!(log.of("worker")[1].texts(Role::User), ["Go.", "More."]);
 }
 
+// A prompt that continues after an approval can send messages to the instances that it created before.
+#[tokio::test]
+async fn prompt_keeps_its_instances_during_a_wait() {
+    let (host, log) = (Host::new(), Log::default());
+    let helper = thinking("helper", &log, |request| {
+        Ok(match request.step() {
+            0 => create("worker", "Go."),
+            1 => calls([("pay", json!({}))]),
+            2 => calls([send(request, "More.")]),
+            _ => text("Done."),
+        })
+    });
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "helper")).prompt(PromptTool::new("helper")))
+        .agent(
+            entry(helper.tools(|_| payment()))
+                .expose("Helps.")
+                .subagent(resumable()),
+        )
+        .agent(worker(agent("worker", &log, [text("Answer.")])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let outcome = runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Waiting(_)), "{outcome:?}");
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(approve(&host, &row.thread).await, 1);
+    runtime.drive("chief", &cx).await.unwrap();
+    assert_eq!(log.of("worker").len(), 2);
+    assert_eq!(log.of("worker")[1].last(Role::User), "More.");
+}
+
+// A tool that should end the session ends it only if its call succeeds.
+#[tokio::test]
+async fn failed_call_of_the_stop_tool_ends_no_session() {
+    /// Ends the session, if it is called again.
+    #[tool(read_only)]
+    fn deliver(
+        /// Whether the work is complete.
+        complete: bool,
+    ) -> Result<&'static str, ToolError> {
+        if complete {
+            Ok("delivered")
+        } else {
+            Err(ToolError::new("not complete"))
+        }
+    }
+
+    let (host, log) = (Host::new(), Log::default());
+    let attempt = |complete: bool| calls([("deliver", json!({"complete": complete}))]);
+    let delivering = agent("worker", &log, [attempt(false), attempt(true)]);
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(Subagent::new("worker")))
+        .agent(
+            worker(delivering.tools(|_| toolset![deliver]))
+                .session(Session::new().stop_tool("deliver")),
+        )
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let result = results(&host, &cx).await.pop().unwrap();
+    assert_eq!((result.is_error(), &*result.text), (false, "delivered"));
+    assert_eq!(log.of("worker").len(), 2);
+}
+
 // With explicit communication, the end of a session delivers nothing, even if the conversation was passed to a different agent in the meantime.
 #[tokio::test]
 async fn explicit_communication_holds_after_a_handoff() {
@@ -382,6 +483,20 @@ async fn explicit_communication_holds_after_a_handoff() {
     assert!(!stored(&host, &cx).await.contains("subagent_result"));
 }
 
+/// Cancels the active run of the conversation, and not its sub-agents.
+pub(crate) async fn cancel_run(host: &Host) {
+    let filter = RunFilter {
+        conversation: Some("main".to_owned()),
+        state: Some(RunState::Running),
+        ..RunFilter::default()
+    };
+    let turns = host.turns();
+    let acme = Workspace::new("acme");
+    for run in turns.runs(&acme, &filter).await.unwrap() {
+        turns.cancel(&run.id).await.unwrap();
+    }
+}
+
 // A resumable sub-agent whose call is cancelled stops before its next effect, and the next message of the user does not continue it.
 #[tokio::test]
 async fn cancelled_sub_agent_does_not_continue() {
@@ -406,26 +521,45 @@ async fn cancelled_sub_agent_does_not_continue() {
     let cx = context().build();
     let cancel = async {
         hold.begun(1).await;
-        let filter = RunFilter {
-            conversation: Some("main".to_owned()),
-            state: Some(RunState::Running),
-            ..RunFilter::default()
-        };
-        let turns = host.turns();
-        let acme = Workspace::new("acme");
-        for run in turns.runs(&acme, &filter).await.unwrap() {
-            turns.cancel(&run.id).await.unwrap();
-        }
+        cancel_run(&host).await;
     };
     let turn = runtime.respond("chief", "create Go.", &cx);
     let (outcome, ()) = join(turn, cancel).await;
     assert!(matches!(outcome, Ok(Outcome::Cancelled)), "{outcome:?}");
+    // The session has ended together with the run of its parent.
+    let state = only_child(&runtime, &cx).await.state;
+    assert_eq!(state, ChildState::Failed);
     hold.release(1);
     runtime.respond("chief", "Hello.", &cx).await.unwrap();
     runtime.idle().await;
     assert_eq!(made.load(Ordering::SeqCst), 0);
     let state = only_child(&runtime, &cx).await.state;
     assert_eq!(state, ChildState::Failed);
+}
+
+// A message that arrives during the last request of a session is read by this session, and the outcome that is delivered is the answer to that
+// message.
+#[tokio::test]
+async fn message_during_the_last_request_is_read_by_the_session() {
+    let (host, log, hold) = (Host::new(), Log::default(), Hold::new());
+    let waiting = Agent::builder("worker", Held(hold.clone()));
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(background().resumable(Resumable::new())))
+        .agent(worker(waiting))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    hold.begun(1).await;
+    runtime.respond("chief", "send More.", &cx).await.unwrap();
+    hold.release(2);
+    runtime.idle().await;
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!((row.state, row.session), (ChildState::Idle, 1));
+    let messages = stored(&host, &cx).await;
+    assert_eq!(messages.matches("subagent_result").count(), 1);
+    assert!(messages.contains("held 2"), "{messages}");
 }
 
 // If two processes continue one session, both may request a reply of the partner, and one reply is stored.

@@ -666,7 +666,9 @@ async fn failed_sub_agent_cancels_no_sibling() {
             text("Noted.")
         })
     });
-    let broken = thinking("broken", &log, |_| Err(ToolError::new("no network")));
+    let broken = thinking("broken", &log, |_| {
+        Err(ToolError::new("no network").operator("host-17 is down"))
+    });
     let tool = |name: &str| {
         Subagent::new(name)
             .blocking(false)
@@ -710,4 +712,8 @@ async fn failed_sub_agent_cancels_no_sibling() {
             .iter()
             .any(|message| message.content.contains("no network"))
     );
+    // The parent does not read the text for operators.
+    for message in &messages {
+        assert!(!message.content.contains("host-17"), "{}", message.content);
+    }
 }
