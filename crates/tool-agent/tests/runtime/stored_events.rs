@@ -1,6 +1,6 @@
 //! The events of a runtime in a store, from which other processes read them.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -427,34 +427,64 @@ async fn callback_of_the_host_for_runs_is_kept() {
     assert_eq!(rows(&host.store).await.len(), 4);
 }
 
-/// A store of events that always fails.
-#[derive(Clone, Default)]
-struct Failing(Arc<AtomicU32>);
+type Fault = dyn Fn(u32) -> Option<StoreError> + Send + Sync;
+
+/// A store of events in which some writes fail.
+#[derive(Clone)]
+struct Failing {
+    inner: MemoryStore,
+    /// The number of writes.
+    writes: Arc<AtomicU32>,
+    /// Returns the error of a write, which is counted from 0.
+    fault: Arc<Fault>,
+}
+
+impl Failing {
+    fn new(host: &Host, fault: impl Fn(u32) -> Option<StoreError> + Send + Sync + 'static) -> Self {
+        Self {
+            inner: host.store.clone(),
+            writes: Arc::default(),
+            fault: Arc::new(fault),
+        }
+    }
+
+    fn writes(&self) -> u32 {
+        self.writes.load(Ordering::SeqCst)
+    }
+}
 
 impl ThreadEventStore for Failing {
-    fn append_events(&self, _: NewThreadEvents) -> StoreFuture<'_, u64> {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async { Err(StoreError::Unavailable("the disk is full".into())) })
+    fn append_events(&self, events: NewThreadEvents) -> StoreFuture<'_, u64> {
+        match (self.fault)(self.writes.fetch_add(1, Ordering::SeqCst)) {
+            Some(error) => Box::pin(async { Err(error) }),
+            None => self.inner.append_events(events),
+        }
     }
 
     fn thread_events<'a>(
         &'a self,
-        _: &'a ThreadId,
-        _: u64,
-        _: u32,
+        thread: &'a ThreadId,
+        after: u64,
+        limit: u32,
     ) -> StoreFuture<'a, Vec<ThreadEvent>> {
-        Box::pin(async { Ok(Vec::new()) })
+        self.inner.thread_events(thread, after, limit)
     }
 
-    fn erase_events<'a>(&'a self, _: &'a ThreadId) -> StoreFuture<'a, u64> {
-        Box::pin(async { Ok(0) })
+    fn erase_events<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
+        self.inner.erase_events(thread)
     }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the type of a fault")]
+fn unavailable() -> Option<StoreError> {
+    Some(StoreError::Unavailable("the disk is full".into()))
 }
 
 // If the store of events fails, the run continues. Without a store, no events are written.
 #[tokio::test]
 async fn run_continues_without_its_store_of_events() {
-    let (host, log, failing) = (Host::new(), Log::default(), Failing::default());
+    let (host, log) = (Host::new(), Log::default());
+    let failing = Failing::new(&host, |_| unavailable());
     let chief = || entry(thinking("chief", &log, |_| Ok(text("Done."))));
     let runtime = host
         .runtime()
@@ -465,9 +495,90 @@ async fn run_continues_without_its_store_of_events() {
     let cx = context().build();
     let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
     assert!(matches!(outcome, Outcome::Answered(text) if text == "Done."));
-    assert!(failing.0.load(Ordering::SeqCst) > 0);
+    assert!(failing.writes() > 0);
 
     let runtime = host.runtime().agent(chief()).build().unwrap();
     runtime.respond("chief", "Go on.", &cx).await.unwrap();
     assert_eq!(rows(&host.store).await, []);
+}
+
+// A write that fails because the store is unavailable is attempted once more, and no event is lost.
+#[tokio::test]
+async fn failed_write_is_attempted_again() {
+    let (host, log) = (Host::new(), Log::default());
+    let failing = Failing::new(
+        &host,
+        |write| {
+            if write % 2 == 0 { unavailable() } else { None }
+        },
+    );
+    let chief = entry(agent("chief", &log, [text("Done.")]));
+    let runtime = host.runtime().events(failing.clone()).agent(chief);
+    let runtime = runtime.build().unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "Go.", &cx).await.unwrap();
+    let expected = ["1 run_started", "2 run_ended replied"];
+    assert_eq!(lines(&rows(&host.store).await), expected);
+    assert_eq!(failing.writes(), 4);
+}
+
+// If the store refuses the events of a run, because another process has taken the run over, this process writes no more events.
+#[tokio::test]
+async fn run_that_was_taken_over_writes_no_more_events() {
+    let (host, log) = (Host::new(), Log::default());
+    let failing = Failing::new(&host, |write| {
+        (write > 0).then(|| StoreError::Conflict("the run has another driver".into()))
+    });
+    let transfer = agent("chief", &log, [calls([("transfer_to_clerk", json!({}))])]);
+    let runtime = host
+        .runtime()
+        .events(failing.clone())
+        .agent(entry(transfer).handoff(Handoff::to("clerk")))
+        .agent(entry(agent("clerk", &log, [text("Here.")])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "Go.", &cx).await.unwrap();
+    assert_eq!(lines(&rows(&host.store).await), ["1 run_started"]);
+    // The handoff was refused, so the end of the run is not written.
+    assert_eq!(failing.writes(), 2);
+}
+
+// If pieces of a step could not be stored, readers do not see a text with a gap: the stored pieces are removed, and no later piece of the step is
+// stored.
+#[tokio::test]
+async fn step_whose_pieces_are_lost_has_no_pieces() {
+    let (host, model) = (Host::new(), Slow::new(&["Hel", "lo ", "all."]));
+    let fails = Arc::new(AtomicBool::new(false));
+    let switch = fails.clone();
+    let failing = Failing::new(&host, move |_| {
+        if switch.load(Ordering::SeqCst) {
+            unavailable()
+        } else {
+            None
+        }
+    });
+    let chief = entry(Agent::builder("chief", model.clone()));
+    let runtime = host.runtime().events(failing.clone()).agent(chief);
+    let runtime = runtime.build().unwrap();
+    let mut events = runtime.stream("chief", "Go.", &context().build());
+    let read = async {
+        let first = ["1 run_started", "1 step_started 1", "1 text Hel"];
+        wait_for(&host.store, &first).await;
+        fails.store(true, Ordering::SeqCst);
+        let before = failing.writes();
+        model.permits.add_permits(1);
+        // The piece is written twice.
+        while failing.writes() < before + 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        fails.store(false, Ordering::SeqCst);
+        model.permits.add_permits(1);
+        wait_for(&host.store, &["1 run_started"]).await;
+        model.permits.add_permits(1);
+    };
+    let drive = async { while events.next().await.is_some() {} };
+    futures::future::join(read, drive).await;
+    let expected = ["1 run_started", "2 run_ended replied"];
+    assert_eq!(lines(&rows(&host.store).await), expected);
 }
