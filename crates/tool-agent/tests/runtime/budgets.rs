@@ -4,19 +4,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures::future::{BoxFuture, Either, FutureExt as _, join_all, select};
+use futures::future::{BoxFuture, Either, FutureExt as _, join_all, pending, select};
 use serde_json::json;
 use tool_agent::agent::Agent;
-use tool_agent::runtime::{AgentEntry, AgentRuntime, Handoff, PromptTool, Subagent};
+use tool_agent::runtime::{
+    AgentEntry, AgentRuntime, Handoff, Immediate, ParentCommunication, PromptTool, Resumable,
+    Session, Subagent,
+};
+use tool_core::CancellationToken;
 use tool_core::prelude::*;
+use tool_core::store::seal::{NewValue, SealKey, SealKeys, Vault};
 use tool_core::store::{
     BudgetAmount, BudgetId, BudgetRow, BudgetStore as _, MemoryStore, RunCause, RunFilter,
-    RunStore as _, Scope, Usage, Workspace,
+    RunStore as _, Scope, Usage, VariableScope, VariableType, Workspace,
 };
 use tool_core::turn::{Budget, Model, ModelMessage, ModelRequest, Outcome, Turns};
 
 use crate::support::{
-    Death, Host, Log, Thinker, agent, calls, context, entry, results, text, worker,
+    Death, Host, Log, Thinker, agent, calls, context, entry, results, text, thinking, worker,
 };
 
 /// The usage that the models of these tests report for a request.
@@ -113,6 +118,131 @@ async fn result_of_a_refused_agent_names_the_budget() {
         last.text.contains("the budget that the agents share"),
         "{last:?}"
     );
+}
+
+/// Ends the session.
+#[tool(read_only)]
+fn finish() -> &'static str {
+    "finished"
+}
+
+// The requests of a session's partner are charged to the budget. A message that a tool wrote in place of the model used no tokens.
+#[tokio::test]
+async fn session_is_charged_for_its_requests_only() {
+    for (ends_by_tool, requests) in [(false, 5), (true, 3)] {
+        let (host, log) = (Host::new(), Log::default());
+        let chief = [
+            used(calls([("sub", json!({"message": "Go."}))]), USED),
+            used(text("Done."), USED),
+        ];
+        let reply = if ends_by_tool {
+            calls([("finish", json!({}))])
+        } else {
+            text("Which one?")
+        };
+        let sub = agent("sub", &log, [used(reply, USED)]).tools(|_| toolset![finish]);
+        let partner = agent("partner", &log, [used(text("All of them."), USED)]);
+        let session = Session::new()
+            .partner(partner.build().unwrap())
+            .stop_tool("finish")
+            .most_turns(2);
+        let runtime = host
+            .runtime()
+            .agent(entry(agent("chief", &log, chief)).subagent(Subagent::new("sub")))
+            .agent(worker(sub).session(session))
+            .build()
+            .unwrap();
+        let cx = context().with(budget(&host.store, 10 * USED)).build();
+        let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
+        assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
+        assert_eq!(log.all().len(), requests);
+        let row = row(&host.store).await;
+        let spent = USED * u64::try_from(requests).unwrap();
+        assert_eq!(
+            (row.spent.tokens, row.unmeasured, row.reserved),
+            (spent, 0, BudgetAmount::default())
+        );
+    }
+}
+
+// The request for the description of an instance is charged to the budget.
+#[tokio::test]
+async fn description_of_an_instance_is_charged() {
+    let (host, log) = (Host::new(), Log::default());
+    let keys = SealKeys::new("k1", SealKey::new(&[1; 32])).unwrap();
+    let vault = Vault::open(host.store.clone(), keys).await.unwrap();
+    let title = NewValue::declared("TITLE", VariableType::Text, SecretString::from("Shop"));
+    let scope = VariableScope::thread(&context().build().thread().unwrap());
+    let set = vault.set_variables(&scope, vec![title], "ann").await;
+    set.unwrap();
+    let chief = thinking("chief", &log, |request| {
+        let described = json!({"name": "Shop", "message": "Open."});
+        let message = if request.tools == ["describe_instance"] {
+            calls([("describe_instance", described)])
+        } else {
+            text("Hello.")
+        };
+        Ok(used(message, USED))
+    });
+    let resumable = Resumable::new().parent_communication(ParentCommunication::Explicit);
+    let tool = Subagent::new("shop")
+        .blocking(false)
+        .resumable(resumable)
+        .immediate(Immediate::per_instance().name_env("TITLE"));
+    let runtime = host
+        .runtime()
+        .vault(&vault)
+        .agent(entry(chief).subagent(tool))
+        .agent(worker(agent("shop", &log, [used(text("Open."), USED)])))
+        .build()
+        .unwrap();
+    let cx = context().with(budget(&host.store, 10 * USED)).build();
+    runtime.respond("chief", "Hello.", &cx).await.unwrap();
+    runtime.idle().await;
+    assert_eq!(log.all().len(), 3);
+    assert_eq!(row(&host.store).await.spent.tokens, 3 * USED);
+}
+
+/// A model that is stopped in the middle of its reply.
+#[derive(Clone)]
+struct Stopped(CancellationToken);
+
+impl Model for Stopped {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        self.0.cancel();
+        pending().boxed()
+    }
+
+    fn interrupted(&mut self) -> Option<ModelMessage> {
+        Some(text("Half of"))
+    }
+
+    fn unsettled_usage(&mut self) -> Option<Usage> {
+        Some(Usage {
+            output_tokens: 300,
+            ..Usage::default()
+        })
+    }
+}
+
+// If a run is stopped during a reply, the text that has arrived is stored, and the tokens of failed attempts count.
+#[tokio::test]
+async fn stopped_reply_is_stored_and_counted() {
+    let (host, token) = (Host::new(), CancellationToken::new());
+    let chief = entry(Agent::builder("chief", Stopped(token.clone())));
+    let runtime = host.runtime().agent(chief).build().unwrap();
+    let cx = context().cancellation(token).build();
+    let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+    let messages = host.turns().messages(&cx, None).await.unwrap();
+    assert_eq!(messages.len(), 2);
+    assert!(messages[1].content.contains("Half of"), "{messages:?}");
+    let filter = RunFilter::default();
+    let runs = host.store.list_runs(Scope::All, &filter).await.unwrap();
+    assert_eq!(runs[0].progress.usage.output_tokens, 300);
 }
 
 /// A model that counts its requests, and returns its reply after other tasks have run.
