@@ -67,10 +67,10 @@
 //!
 //! Other crates: `tool-wire` writes requests to model providers and reads responses, `tool-mcp` serves tools over the Model Context Protocol and uses
 //! tools of other servers ([its guide](guides::mcp)), `tool-cli` is the command `cargo tool` ([its guide](guides::command_line)), `tool-std` has
-//! tools for files, programs, git and the web, `tool-store` stores state in SQLite (feature `sqlite`) or PostgreSQL (feature `postgres`),
-//! `tool-isolate` runs programs in a sandbox, `tool-code` runs a model's code, `tool-agent` has agents and models over HTTP, `tool-server` has the
-//! admin API of a host, `tool-import` generates tools from JSON, and `tool-schema` contains only schemas, rules and dialects. A program must have
-//! only one version of this crate: [versions](guides::versions).
+//! ready-made tools, for example for files, programs, git and the web, `tool-contracts` has their arguments and results as plain types, `tool-store`
+//! stores state in SQLite (feature `sqlite`) or PostgreSQL (feature `postgres`), `tool-isolate` runs programs in a sandbox, `tool-code` runs a
+//! model's code, `tool-agent` has agents and models over HTTP, `tool-server` has the admin API of a host, `tool-import` generates tools from JSON,
+//! and `tool-schema` contains only schemas, rules and dialects. A program must have only one version of this crate: [versions](guides::versions).
 //!
 //! # A call
 //!

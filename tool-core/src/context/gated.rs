@@ -314,7 +314,7 @@ impl ToolContext {
     /// Adds a note to the audit row of this call. The row already names tool, caller and conversation. Secrets in the note are redacted; the tool has
     /// to omit other private text.
     ///
-    /// Does nothing without a [`Gate`](crate::Gate). Only the first 100 notes of a call are kept. If the details cannot be serialized, a
+    /// Does nothing outside of a call and without a [`Gate`](crate::Gate). Only the first 100 notes of a call are kept. If the details cannot be serialized, a
     /// warning is logged and the note is dropped.
     pub fn audit<T: Serialize + ?Sized>(&self, action: &str, details: &T) {
         let Some(gated) = self.gated() else { return };

@@ -13,7 +13,7 @@ use crate::redact::Redactor;
 /// Maximum number of tokens of one service that are redacted. A context may outlive its turn, and its tokens may be renewed.
 const TOKENS: usize = 32;
 
-/// The tokens that a turn got from its `TokenSource`. All contexts that are derived from one context share them.
+/// The tokens that a turn got from its `TokenSource`. A context, its calls and the contexts that are derived from it outside of a call share them.
 #[derive(Default)]
 pub(super) struct RequestedTokens {
     any: AtomicBool,

@@ -62,7 +62,7 @@ pub enum ApprovalError {
     /// The system returned no random bytes.
     #[error("the operating system returned no random bytes: {0}")]
     Random(String),
-    /// The token was not issued by this host, or no approval of the workspace and user matches the token or the id.
+    /// The token is malformed or cannot be verified with the keys of this host, or no approval of the workspace and user matches the token or the id.
     #[error("the approval token is invalid")]
     Invalid,
     /// The edited arguments do not match the tool's schema, or the tool is not visible. A plan is invalid if its text is not valid JSON or if an object has a

@@ -105,7 +105,8 @@ impl Ledger {
     }
 }
 
-/// Retries of a read-only or idempotent tool that failed.
+/// Retries of a read-only or idempotent tool whose run ended with an error of the kind [`Failed`](crate::ErrorKind::Failed). A run is not retried if
+/// the deadline of the call would pass during the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
     /// Maximum number of attempts, the first one included; 1 disables retries.
@@ -147,8 +148,8 @@ impl GateBuilder {
         self
     }
 
-    /// Sets the ledger in which calls that may have an effect are recorded before they run. Without it, nothing prevents an effect from happening
-    /// twice.
+    /// Sets the ledger in which calls that may have an effect, and calls that a person has approved, are recorded before they run. Without it, nothing
+    /// prevents an effect from happening twice.
     pub fn ledger(self, store: impl EffectLedger) -> Self {
         self.shared_ledger(Arc::new(store))
     }
@@ -197,7 +198,8 @@ impl GateBuilder {
         self
     }
 
-    /// Sets how a read-only or idempotent tool is retried after a failure; by default, it is not retried.
+    /// Sets how a read-only or idempotent tool is retried after an error of the kind [`Failed`](crate::ErrorKind::Failed); by default, it is not
+    /// retried.
     pub fn retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
         self

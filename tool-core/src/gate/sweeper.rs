@@ -43,7 +43,8 @@ pub struct Sweeper {
 }
 
 impl Sweeper {
-    /// Disables the background task: the host calls [`EffectLedger::sweep`], [`Approvals::expire`] and [`Maintenance::purge`] itself.
+    /// Disables the background task: the host calls [`EffectLedger::sweep`], [`Approvals::expire`], [`Maintenance::purge`] and
+    /// [`StoredToolStore::purge_tools`] itself.
     /// [`purge`](Self::purge) and [`stored_tools`](Self::stored_tools) then have no effect.
     pub fn off() -> Self {
         Self {

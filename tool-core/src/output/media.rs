@@ -289,7 +289,7 @@ macro_rules! media {
                     .map_err(ToolError::new)
             }
 
-            /// Sets a name to show, such as `chart.png`. Control characters in it are removed, and an empty name counts as none.
+            /// Sets a name to show, such as `chart.png`. Control characters in it are removed, and a blank name counts as none.
             #[must_use]
             pub fn named(mut self, name: impl Into<String>) -> Self {
                 let name: String = name.into().chars().filter(|c| !c.is_control()).collect();
@@ -431,7 +431,8 @@ media! {
 media! {
     /// A file of any type that a tool returns, with the same methods as [`Image`].
     ///
-    /// Providers accept PDF and texts; Bedrock also accepts office documents and videos. An MCP client gets an embedded resource.
+    /// Providers accept PDF and texts. Some accept more types: for example, Bedrock accepts office documents and videos. If a provider does not
+    /// accept the type, the model reads a line in place of the file. An MCP client gets an embedded resource.
     ///
     /// ```
     /// use tool_core::{File, ToolError};

@@ -319,7 +319,7 @@ fn policy_version_depends_on_the_content() {
     );
 }
 
-// M14: the old policy stays in force; the decisions of the shadow policy are counted and reported.
+// M14: the policy in force continues to decide; the decisions of the shadow policy are counted and reported.
 #[test]
 fn shadow_policy_decides_nothing() {
     let registry = registry();
