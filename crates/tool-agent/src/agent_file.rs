@@ -17,7 +17,7 @@
 //!     required: true                  # the default
 //!     scoped: false                   # the default
 //! tools:
-//!   allow: [find_order, summarize, transfer_to_billing, researcher]   # empty: all tools of the host
+//!   allow: [find_order, summarize, transfer_to_billing, researcher]   # empty: all tools
 //!   deny: [delete_order]
 //! skills: [refunds]                   # listed after the instructions
 //! prompts:                            # agents that run within a call
@@ -40,7 +40,7 @@
 //!     optional: RESEARCH
 //!   - agent: watcher
 //!     blocking: false
-//!     immediate:                      # starts before the first request of a conversation
+//!     immediate:                      # starts when the calling agent becomes active
 //!       message: Begin.               # starts one instance
 //!   - agent: seller
 //!     blocking: false

@@ -562,9 +562,9 @@ impl AgentRuntimeBuilder {
     /// runs.
     ///
     /// Messages of the model and results of calls are messages of the thread, and are not stored twice. The other events are rows of the store: the
-    /// beginning and the end of a run, handoffs, children and open approvals. The pieces of the running step are stored in batches, one every
-    /// 250 milliseconds and about 1 MiB at most for each step, and are removed when the step has ended. A step that takes less time usually writes no
-    /// row.
+    /// beginning and the end of a run, handoffs, children and open approvals. The pieces and the progress of the running step are stored in batches,
+    /// one every 250 milliseconds and about 1 MiB at most for each step, and are removed when the step has ended. A step that takes less time usually
+    /// writes no row.
     ///
     /// If the store fails, the run continues, and readers miss events.
     pub fn events(self, store: impl ThreadEventStore) -> Self {

@@ -50,7 +50,7 @@ pub(super) struct Wanted {
     pub(super) mode: OutputMode,
     /// The number of invalid outputs so far.
     invalid: u32,
-    /// The sequence number of the last message that was judged; `None` before the first request.
+    /// The sequence number of the last message that was judged; `None` before the first request, and in the mode `Native`.
     pub(super) judged: Option<u64>,
     /// Why the model is not asked again; `None` while a retry is left.
     pub(super) refused: Option<String>,

@@ -1,4 +1,4 @@
-//! The address of a provider.
+//! Endpoints: the format, the address, the headers and the credentials for requests to a provider.
 
 use std::fmt;
 use std::sync::Arc;

@@ -19,7 +19,7 @@ pub struct ModelError {
     pub kind: ModelErrorKind,
     /// The name of the model.
     pub model: String,
-    /// The status of the response, if there was one.
+    /// The status of the error response, if there was one.
     pub status: Option<u16>,
     /// The provider's name for the error, such as `overloaded_error` or `insufficient_quota`.
     pub code: Option<String>,
@@ -43,7 +43,7 @@ pub struct ModelError {
     pub earlier: Vec<FailedModel>,
 }
 
-/// A model of the chain that failed before the next one was tried.
+/// A model of the chain that failed, or was skipped because of a wait, before the next one was tried.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FailedModel {
@@ -51,7 +51,7 @@ pub struct FailedModel {
     pub model: String,
     /// The class of the failure.
     pub kind: ModelErrorKind,
-    /// The status of the response, if there was one.
+    /// The status of the error response, if there was one.
     pub status: Option<u16>,
     /// The provider's name for the error.
     pub code: Option<String>,
@@ -76,7 +76,7 @@ pub enum ModelErrorKind {
     Overloaded,
     /// The provider failed (other 5xx, 408 and 409), or it reported an unknown error inside a reply.
     Server,
-    /// The connection could not be made, or it broke before the first event of the reply.
+    /// The connection could not be made, or it broke before the first event of the reply or during a reply that is not streamed.
     Connection,
     /// The stream broke or ended before the reply was complete.
     BrokenStream,
@@ -116,7 +116,7 @@ pub enum ModelErrorKind {
 pub enum TimeoutPhase {
     /// Before the connection was made.
     Connect,
-    /// Before the first event of the reply.
+    /// Before the first event of the reply, or before the end of a reply that is not streamed.
     FirstEvent,
     /// After the first event of the reply. The message of the error states the timeout that expired.
     Idle,

@@ -24,7 +24,7 @@ const MAX_BYTES: usize = 64 << 20;
 /// Limit on the bytes of an error response that are read.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// The time in which the body of an error response must arrive, and in which the connection must end after the final event of a reply.
+/// The maximum time to read the body of an error response, and the maximum time from the final event of a reply to the end of the connection.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// The time in which a source of credentials must answer.

@@ -134,7 +134,7 @@ impl HttpModel {
     ///
     /// The [`Retry`], the recording and the observer of `self` apply to the whole chain. Each model keeps its own timeouts. All clones share the
     /// waits that providers request: a model is skipped until its wait has ended. The last model of the chain is not skipped: its request is sent
-    /// after the wait, if the wait fits into the budget and the deadline.
+    /// after the wait, if the wait is within the budget and the deadline.
     #[must_use]
     pub fn or(mut self, next: Self) -> Self {
         self.others.push(next.first);
@@ -285,7 +285,7 @@ impl HttpModel {
                 .retry_after
                 .filter(|asked| !fits(wait, *budget) && fits(*asked, *budget))
             {
-                // The requested wait fits into the budget. Only the random addition to it does not fit.
+                // The requested wait is within the limits. Only the sum with the random addition exceeds them.
                 wait = asked;
             }
             let again =
@@ -296,7 +296,7 @@ impl HttpModel {
             });
             if !again {
                 let next = error.kind.allows_fallback() && !refused;
-                // If the wait fits, the retries ended for a different reason, such as the maximum number of attempts.
+                // If the wait is within the limits, the retries ended for a different reason, such as the maximum number of attempts.
                 let asked = error.retry_after;
                 let rests = transient && asked.is_some_and(|asked| !fits(asked, *budget));
                 return Err(GivenUp { error, next, rests });
@@ -368,7 +368,7 @@ async fn permit(
     }
 }
 
-/// Returns whether a wait fits into the budget of a step and into the deadline of its context.
+/// Returns whether a wait is within the budget of a step and the deadline of its context.
 fn fits(request: &ModelRequest<'_>, wait: Duration, budget: Duration) -> bool {
     let remaining = request.cx.remaining();
     wait <= budget && remaining.is_none_or(|remaining| wait < remaining)
@@ -379,7 +379,7 @@ struct GivenUp {
     error: Box<ModelError>,
     /// Whether the request may be sent to the next model of the chain.
     next: bool,
-    /// Whether the model must not be asked before the end of a wait that does not fit into the budget or the deadline.
+    /// Whether the model must not be asked before the end of a wait that exceeds the budget or the deadline.
     rests: bool,
 }
 

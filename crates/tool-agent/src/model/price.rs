@@ -12,7 +12,7 @@ const TOKENS: u128 = 1_000_000;
 /// The price of a model: for each kind of token, the price of a million tokens in millionths of a currency. 3 dollars per million tokens are
 /// `3_000_000`.
 ///
-/// The currency is the host's choice, and all prices of a host use the same currency. Money is never a floating-point number.
+/// The currency is the host's choice, and all prices of a host use the same currency. Amounts are whole numbers.
 ///
 /// ```
 /// use tool_agent::model::ModelPrice;

@@ -11,7 +11,7 @@ use tool_core::env;
 /// too, except exhausted quotas. The wait before attempt *n* (the first retry is attempt 2) is random, between half and the whole of the shorter of
 /// `first_wait` × 2ⁿ⁻² and `longest_wait`. By default, it is 0.25 s to 0.5 s before attempt 2, and 0.5 s to 1 s before attempt 3. If the provider
 /// asks for a wait (`retry-after-ms`, `Retry-After`, Gemini's `retryDelay`), its wait replaces the computed one, even if it is shorter. Up to a
-/// quarter of it is added at random, so that many clients do not return at the same moment. If the provider's wait does not fit into the `budget` or
+/// quarter of it is added at random, so that many clients do not return at the same moment. If the provider's wait exceeds the `budget` or
 /// the deadline of the context, the next model of the chain is tried at once; without one, the run is suspended, and
 /// [`ModelError::resumes_after`](super::ModelError::resumes_after) is the wait. A [`Worker`](crate::worker::Worker) then queues the run for that
 /// time, and other hosts drive the thread again.
@@ -82,7 +82,7 @@ pub struct Timeouts {
     /// The maximum time to connect.
     pub connect: Duration,
     /// The maximum time from sending the request until the first event of the reply, and from the head of the response until the first piece: a text,
-    /// reasoning or a call. If a server sends one JSON body in place of a stream, the complete body must arrive in this time. Models that do not
+    /// reasoning or a call. If a server sends one JSON body in place of a stream, the complete body must be received in this time. Models that do not
     /// stream their reasoning need minutes.
     pub first_event: Duration,
     /// The maximum time between two events of the reply. Before the first piece, the later of this limit and `first_event` applies.

@@ -80,8 +80,8 @@ impl Background {
             loop {
                 let goes_on = session().await;
                 drop(running.take());
-                // While this task held the thread, a different task may have tried to begin a session and found the thread claimed. This task runs
-                // that session, unless the thread was claimed again in the meantime.
+                // While this task had the claim, a different task may have tried to begin a session and found the thread claimed. This task runs that
+                // session, unless the thread was claimed again in the meantime.
                 if !goes_on || !background.claim(&thread) {
                     return;
                 }

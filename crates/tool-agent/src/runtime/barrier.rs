@@ -30,7 +30,7 @@ impl Barrier {
         }
     }
 
-    /// Waits until the run arrives at the barrier, and returns the sequence number of the last message of the model.
+    /// Waits until the run waits at the barrier, and returns the sequence number of the last message of the model.
     pub(crate) async fn arrival(&self) -> u64 {
         let arrival = self.arrived.lock().await.recv().await;
         arrival.unwrap_or_default()

@@ -337,7 +337,7 @@ impl Subagent {
         self
     }
 
-    /// Starts the agent without a call of the model, before the first request of the calling agent in a conversation.
+    /// Starts the agent without a call of the model, before the first request of the calling agent in a conversation or after a handoff.
     pub fn immediate(mut self, immediate: Immediate) -> Self {
         self.immediate = Some(immediate);
         self
@@ -426,7 +426,7 @@ pub struct Immediate {
 }
 
 impl Immediate {
-    /// Starts one instance with this first message when the calling agent becomes active in a conversation.
+    /// Starts one instance with this first message when the calling agent becomes active in a conversation, unless an instance is live.
     pub fn once(message: impl Into<String>) -> Self {
         Self {
             per_instance: false,

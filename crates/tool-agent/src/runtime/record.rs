@@ -1,7 +1,7 @@
 //! The events of a run in the store, where other processes read them.
 //!
-//! Messages of the model and results of calls are not stored again, because they are messages of the thread. Pieces of the running step are stored in
-//! batches, about [`STEP_BYTES`] at most for each step, and removed when the step has ended.
+//! Messages of the model and results of calls are not stored again, because they are messages of the thread. Pieces and progress of the running step
+//! are stored in batches, about [`STEP_BYTES`] at most for each step, and removed when the step has ended.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -25,7 +25,7 @@ const SUBAGENT: &str = "agent-call";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolKind {
-    /// The tool runs a function of the host.
+    /// The tool has no other kind. It runs, for example, a function of the host.
     Function,
     /// The tool runs another agent within the call.
     Prompt,

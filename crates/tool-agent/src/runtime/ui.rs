@@ -96,7 +96,7 @@ impl UiView {
         self
     }
 
-    /// Withdraws pieces with the chunk `reset-step`, which only version 7 of the AI SDK knows. Other versions end the message with an error.
+    /// Withdraws pieces with the chunk `reset-step`, which only version 7 of the AI SDK supports. Other versions end the message with an error.
     #[must_use]
     pub fn resetting(mut self) -> Self {
         self.pieces = Pieces::Reset;
