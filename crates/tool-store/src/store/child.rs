@@ -315,7 +315,7 @@ pub struct ChildMessage {
 /// A change of a child's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChildChange {
-    /// The session that the caller knows. The row of a different session is not changed.
+    /// The number of the session that the caller has read. If the row is in a different session, it is not changed.
     pub session: u64,
     /// The states from which the change is allowed.
     pub from: Vec<ChildState>,

@@ -202,7 +202,7 @@ impl NewFunction {
     }
 }
 
-/// A change of a function. Only fields that are set are changed; null removes a value.
+/// A change of a function. Only fields that are set are changed. In JSON, null removes the description, the runtime user or the effects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

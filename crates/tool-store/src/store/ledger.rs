@@ -309,7 +309,8 @@ pub trait EffectLedger: Send + Sync + 'static {
         })
     }
 
-    /// Extends the lease of a running row to `until`, and never shortens it. Returns false if the row is not running or belongs to a different owner.
+    /// Extends the lease of a running row to `until`, and never shortens it. Returns false if the key is unknown, or if the row is not running or
+    /// belongs to a different owner.
     fn renew<'a>(
         &'a self,
         key: &'a CallKey,

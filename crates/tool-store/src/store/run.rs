@@ -159,11 +159,12 @@ pub struct NewRun {
 /// The steps and tokens that a run has used so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunProgress {
-    /// The number of model requests.
+    /// The number of model requests that returned a message.
     pub steps: u32,
-    /// The tokens of these requests.
+    /// The tokens of these requests, and the reported tokens of requests that failed or were interrupted.
     pub usage: Usage,
-    /// The number of requests whose response did not report its usage, so that [`usage`](Self::usage) does not contain their tokens.
+    /// The number of requests in [`steps`](Self::steps) whose response did not report its usage, so that [`usage`](Self::usage) does not contain
+    /// their tokens.
     pub unmeasured: u32,
 }
 

@@ -88,7 +88,8 @@ impl DocumentWrite {
 impl DocumentRow {
     /// Applies [`KnowledgeStore::write_document`](super::KnowledgeStore::write_document) to the stored row with its content, or to `None`, after
     /// [`DocumentWrite::check`]. A write that replaces the content does not use the stored content, which may then be empty. `ready` is the time from
-    /// which a worker may index the document. Returns the result, and the content to store with the row.
+    /// which a worker may index the document. Returns the result, and the content to store with the row. Fails with `Conflict` if text is appended to
+    /// a document that is not a text or has a different type, and with `Unavailable` if the operating system fails to return random bytes.
     pub fn write(
         stored: Option<(Self, Vec<u8>)>,
         new: DocumentWrite,
@@ -136,7 +137,7 @@ impl DocumentRow {
         Ok((DocumentWritten::Stored { row, created }, content))
     }
 
-    /// Returns the MIME type of the document after a write that appends. Fails if the types differ, or if the document is not a text.
+    /// Returns the MIME type of the document after a write that appends. Fails with `Conflict` if the types differ, or if the document is not a text.
     fn appended_type(&self, content: &[u8], mime: Option<&str>) -> Result<String, StoreError> {
         let (name, own) = (&self.name, &self.mime);
         if mime.is_some_and(|mime| mime != own) {

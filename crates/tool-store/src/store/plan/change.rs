@@ -29,7 +29,7 @@ pub enum PlanChange {
         /// The end of the lease.
         lease_until: Timestamp,
     },
-    /// An executor extends its lease of a running node.
+    /// An executor extends the lease of its running attempt at a node.
     Renew {
         /// The id of the node.
         node: String,
