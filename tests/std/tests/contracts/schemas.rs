@@ -63,7 +63,7 @@ pub(crate) fn descriptions_of_tools_contain_no_links_case() -> Ran {
     let registry = Registry::linked().unwrap();
     for tool in registry.tools() {
         let output = tool.output_schema().unwrap_or_default();
-        for text in [tool.definition(Dialect::OpenAI), &*output] {
+        for text in [tool.definition(Dialect::OpenAi), &*output] {
             let links = ["](", "[`", "tool_core::"];
             let found = links.iter().find(|link| text.contains(**link));
             assert!(found.is_none(), "{}: {found:?} in {text}", tool.name());
