@@ -131,7 +131,7 @@ pub(crate) struct Host {
     redactor: OnceLock<Redactor>,
     /// The tokens that tools got from the host's `TokenSource`, if the host has one.
     learned: Option<Arc<secrets::RequestedTokens>>,
-    /// Adds the secrets to the host's shared redactor, until the last context that is derived from this one is dropped.
+    /// Adds the secrets to the host's shared redactor, until the last copy of the context is dropped.
     lease: Option<Arc<Lease>>,
     trace: Option<TraceContext>,
     /// The request to store the result of the call that is made next.

@@ -252,7 +252,7 @@ impl Clock for Watch {
 #[derive(Debug)]
 #[must_use = "the call counts as ended when the guard is dropped"]
 pub struct LimitGuard {
-    /// Held until the guard is dropped, never read.
+    /// One reference for each limit of concurrent calls. Never read.
     _places: Vec<Arc<()>>,
 }
 

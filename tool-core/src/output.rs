@@ -37,7 +37,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Returns the payload with a line in place of the bytes of each file that the model is shown.
+    /// Returns the payload with a line in place of the bytes of each file that is a part of the model output.
     pub(crate) fn without_bytes(&self) -> Cow<'_, str> {
         let payload = self.payload.get();
         let Some(ModelOutput(Content::Parts(parts))) = &self.model else {
@@ -47,7 +47,7 @@ impl Output {
     }
 }
 
-/// Prints the output without the bytes of files.
+/// Prints the payload as [`without_bytes`](Output::without_bytes) returns it.
 impl fmt::Debug for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Output")

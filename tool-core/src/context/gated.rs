@@ -184,7 +184,7 @@ impl Gated {
             source,
             earlier,
             parent,
-            // `CallScope::stop` would create a child of the turn's token, which is not cancelled when the outer call is cancelled.
+            // The token that `CallScope::stop` creates is a child of the turn's token, so it would not be cancelled with the outer call.
             stop: outer
                 .and_then(|_| cx.cancellation())
                 .map_or_else(OnceLock::new, |outer| OnceLock::from(outer.child_token())),
@@ -314,8 +314,8 @@ impl ToolContext {
     /// Adds a note to the audit row of this call. The row already names tool, caller and conversation. Secrets in the note are redacted; the tool has
     /// to omit other private text.
     ///
-    /// Does nothing outside of a call and without a [`Gate`](crate::Gate). Only the first 100 notes of a call are kept. If the details cannot be serialized, a
-    /// warning is logged and the note is dropped.
+    /// Does nothing outside of a call and without a [`Gate`](crate::Gate). Only the first 100 notes of a call are kept. If the details cannot be
+    /// serialized, a warning is logged and the note is dropped.
     pub fn audit<T: Serialize + ?Sized>(&self, action: &str, details: &T) {
         let Some(gated) = self.gated() else { return };
         let Ok(details) = serde_json::to_string(details) else {

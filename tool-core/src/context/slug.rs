@@ -12,8 +12,9 @@ use crate::error::ToolError;
 
 /// The slug of a workspace (in the names of this module, an *instance*): the name that people use, not its UUID.
 ///
-/// It has at most 63 lower-case ASCII letters, digits and `-`, and begins with a letter or a digit: `^[a-z0-9][a-z0-9-]*$`. `tool-std` uses a slug
-/// unchanged as the name of the folder that contains the files of the workspace. The few places that need the UUID call [`Instances::resolve`].
+/// It has at most 63 lower-case ASCII letters, digits and `-`, and begins with a letter or a digit: `^[a-z0-9][a-z0-9-]*$`. A UUID is not a slug.
+/// `tool-std` uses a slug unchanged as the name of the folder that contains the files of the workspace. The few places that need the UUID call
+/// [`Instances::resolve`].
 ///
 /// ```
 /// use tool_core::InstanceSlug;

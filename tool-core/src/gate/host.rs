@@ -148,8 +148,8 @@ impl GateBuilder {
         self
     }
 
-    /// Sets the ledger in which calls that may have an effect, and calls that a person has approved, are recorded before they run. Without it, nothing
-    /// prevents an effect from happening twice.
+    /// Sets the ledger in which calls that may have an effect, and calls that a person has approved, are recorded before they run. Without a ledger,
+    /// nothing prevents an effect from happening twice.
     pub fn ledger(self, store: impl EffectLedger) -> Self {
         self.shared_ledger(Arc::new(store))
     }

@@ -35,11 +35,11 @@ pub const fn krate(package: Option<&'static str>, module: &'static str) -> &'sta
     module.split_at(end).0
 }
 
-/// Checks that no host parameter of a `read_only` tool can write.
+/// Checks that a host parameter of a `read_only` tool cannot change state.
 ///
 /// # Panics
 ///
-/// Panics in const evaluation if the host parameter can write.
+/// Panics in const evaluation if the host parameter can change state.
 #[track_caller]
 pub const fn check_read_only(effect: Effect, tool: &str, param: &str, host: &str) {
     if !effect.changes_state() {

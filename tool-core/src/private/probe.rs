@@ -20,7 +20,7 @@ impl<T: ?Sized> OutputSchema<T> {
 }
 
 impl<T: StrictSchema + ?Sized> OutputSchema<T> {
-    /// Returns the schema; `None` for images, audio and files, which a schema cannot describe.
+    /// Returns the schema; `None` for types that contain images, audio or files, because a schema cannot describe these.
     pub fn get(self) -> Option<Cow<'static, str>> {
         (!is_media(T::SCHEMA)).then(|| Cow::Owned(output_schema_text(T::SCHEMA)))
     }

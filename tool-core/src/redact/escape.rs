@@ -48,7 +48,7 @@ pub(super) enum Simple {
     Longer,
 }
 
-/// Decodes two bytes as an escape, without the bytes that follow them.
+/// Decodes two bytes as an escape, without the bytes that follow them. A `+` is an escape by itself.
 pub(super) const fn simple(first: u8, second: u8) -> Simple {
     match (first, second) {
         (b'+', _) => Simple::Byte(b' '),

@@ -150,7 +150,7 @@ fn of_argument(
     out
 }
 
-/// Generates the check that no host parameter of a `read_only` tool can write.
+/// Generates the check that no host parameter of a `read_only` tool can change state.
 fn read_only(tool: &Decided<'_>, param: &Param<'_>) -> Option<TokenStream> {
     if !tool.facts.read_only {
         return None;
