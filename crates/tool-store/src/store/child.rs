@@ -1,4 +1,4 @@
-//! Child threads: threads that a call of another thread started, such as the threads of sub-agents.
+//! Child threads: threads that belong to a parent thread, such as the threads of sub-agents.
 
 use serde::{Deserialize, Serialize};
 

@@ -129,7 +129,8 @@ impl EffectClaim {
     }
 
     /// Applies [`EffectLedger::sweep`](super::EffectLedger::sweep): a running row whose lease has expired at `now` becomes ambiguous. Returns whether
-    /// the row became ambiguous. [`begin`](Self::begin), [`resolve`](Self::resolve) and [`force`](Self::force) contain this step.
+    /// the row became ambiguous. [`begin`](Self::begin), [`close`](Self::close), [`resolve`](Self::resolve) and [`force`](Self::force) contain this
+    /// step.
     pub fn lapse(&mut self, now: Timestamp) -> bool {
         let lapses = self.row.state == EffectState::Running && self.row.intent.lease_until <= now;
         if lapses {

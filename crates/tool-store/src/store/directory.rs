@@ -66,7 +66,8 @@ pub enum MemberRole {
     Viewer,
     /// May also answer approvals.
     Approver,
-    /// May also answer approvals, cancel runs, settle effects, set switches, enable and disable tools, and bind tools to agents.
+    /// May also do everything that an approver may do, and operate the workspace, for example cancel runs, settle effects, set switches, enable and
+    /// disable tools, and bind tools to agents.
     Operator,
     /// May also create, change and delete tools and functions, enable and disable tools, and bind tools to agents. An author may not answer
     /// approvals, so no author approves calls of the author's own tools.

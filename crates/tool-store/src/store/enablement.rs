@@ -1,4 +1,4 @@
-//! Enablement rows of instances, and the skills that create them.
+//! Enablement rows of instances, and the skills that enable tools.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -89,9 +89,9 @@ pub struct EnablementRow {
     pub source: EnablementSource,
     /// Whether a person has enabled the tool. If so, the row is kept when a higher source is removed.
     pub is_manual: bool,
-    /// The user who created the row or later enabled the tool by hand; `sync` for a row that no user created.
+    /// The user who created the row or later enabled the tool by hand; `sync` if no user did either.
     pub by: String,
-    /// When the row was created, or when a person enabled the tool.
+    /// When the row was created, or when a person later enabled the tool.
     pub at: Timestamp,
 }
 
@@ -205,7 +205,7 @@ impl SkillPin {
     }
 }
 
-/// The effect of a skill on the tools of an instance. Names are sorted.
+/// The changes of the tools of an instance after a skill was enabled or disabled. Names are sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SkillChange {

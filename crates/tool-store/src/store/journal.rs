@@ -39,7 +39,7 @@ pub struct Batch {
 pub struct RunFence {
     /// The run of the driver.
     pub id: RunId,
-    /// The owner that the run was begun with.
+    /// The owner with which the driver has begun the run or taken it over.
     pub owner: String,
 }
 
@@ -69,7 +69,7 @@ pub struct EndedEffect {
     pub key: CallKey,
     /// The owner that the row was begun with.
     pub owner: String,
-    /// The state and the result of the effect.
+    /// The end of the body, with the state and the result of the effect.
     pub end: EffectEnd,
 }
 
@@ -78,9 +78,9 @@ pub struct EndedEffect {
 pub struct EndedRun {
     /// The id of the run.
     pub id: RunId,
-    /// The owner that the run was begun with.
+    /// The owner with which the driver has begun the run or taken it over.
     pub owner: String,
-    /// The cause and the time of the end.
+    /// The cause and the time of the end, and the steps and tokens that the run used.
     pub end: RunEnd,
 }
 

@@ -207,7 +207,7 @@ pub struct RunRow {
     pub ended: Option<Timestamp>,
     /// The number of drivers so far: more than 1 if a driver took the run over after the lease of an earlier driver had expired.
     pub attempt: u32,
-    /// The steps and tokens that the run has used. While the run continues, they are the values at the last renewal of its lease.
+    /// The steps and tokens that the run has used. Until the driver ends the run, these are the values at the last renewal of the lease.
     pub progress: RunProgress,
 }
 

@@ -187,7 +187,7 @@ pub struct TaskRun {
     pub attempts: u32,
     /// The conversation of the run; `None` for a skipped due time.
     pub conversation: Option<String>,
-    /// Why the due time was skipped, why the last attempt failed, or what the run waits for.
+    /// Why the due time was skipped, why the last attempt or the run failed, or what the run waits for.
     pub reason: Option<String>,
     /// When the first attempt began, or when the due time was skipped.
     pub started: Timestamp,

@@ -43,7 +43,7 @@ pub enum PlanChange {
     /// Continues a run whose processes died: each running node whose lease has expired is ready again. Completed nodes stay completed. If no
     /// lease has expired, nothing changes.
     Resume {
-        /// The ids of the nodes whose effects are unresolved. The change blocks these nodes instead, until the effects are settled.
+        /// The ids of the nodes whose effects are unresolved. The change blocks these nodes instead. Unblock them when the effects are settled.
         unresolved: Vec<String>,
     },
     /// Makes a blocked node ready again.

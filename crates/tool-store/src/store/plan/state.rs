@@ -62,7 +62,7 @@ pub enum PlanNodeStatus {
     Ready,
     /// An executor works on the node, or the process of the executor died.
     Running,
-    /// The result of the node was accepted.
+    /// The result of the node was accepted, or the node is structural and has run.
     Completed,
     /// The node cannot continue without help.
     Blocked,
