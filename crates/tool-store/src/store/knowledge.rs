@@ -27,7 +27,7 @@ pub use write::{DocumentWrite, DocumentWriteMode, DocumentWritten};
 ///
 /// The chunks of an indexed document wait for their embeddings. A worker claims a batch of them with [`claim_embedding`](Self::claim_embedding), and
 /// stores the vectors with [`finish_embedding`](Self::finish_embedding). Until then, and if no worker computes embeddings, a search finds the chunks
-/// only by their words. The rows record the progress: a batch that was not stored, for example because its worker died, is claimed again when the
+/// only by their words. The rows record the progress: a batch that was not stored, for example because the worker died, is claimed again when the
 /// lease expires.
 ///
 /// Documents belong to their workspace and are kept until [`remove_document`](Self::remove_document) removes them. The erasure of a user

@@ -220,7 +220,7 @@ impl RoomCompaction {
             return Ok(());
         }
         Err(StoreError::Stale(format!(
-            "the history of room {} has changed since it was summarized: read the messages again",
+            "the messages that the summary of room {} replaces have changed or do not exist: read the messages again",
             self.room
         )))
     }

@@ -77,7 +77,7 @@ pub enum DocumentStatus {
     Indexing,
     /// A search finds the content.
     Indexed,
-    /// The content cannot be indexed; [`DocumentRow::fault`] contains the cause. A search does not find the document.
+    /// The content could not be indexed; [`DocumentRow::fault`] contains the cause. A search does not find the document.
     Failed,
 }
 

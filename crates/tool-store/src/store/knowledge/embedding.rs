@@ -122,8 +122,8 @@ impl DocumentEmbedding {
     }
 
     /// Applies [`KnowledgeStore::finish_embedding`](super::KnowledgeStore::finish_embedding) to the row. `now` is the time of the clock that decides
-    /// about leases. Returns false, and changes nothing, if the token is not the token of the current claim. If no chunk is left without an
-    /// embedding, the store [completes](Self::complete) the row.
+    /// about leases. Returns false, and changes nothing, if the token is not the token of the current claim. If all chunks then have an
+    /// embedding of the model, the store [completes](Self::complete) the row.
     pub fn finish(&mut self, token: &str, outcome: &EmbeddingOutcome, now: Timestamp) -> bool {
         if self.token.as_deref() != Some(token) {
             return false;

@@ -33,7 +33,8 @@ impl From<MemoryVector> for Stored {
     }
 }
 
-/// Returns the numbers of the entries whose embeddings are nearest to a vector of the same model, and their cosines, best first.
+/// Returns the numbers of the entries whose embeddings are nearest to a vector of the same model and number of dimensions, and the cosines, best
+/// first.
 fn nearest_entries<'a>(
     vector: &MemoryVector,
     entries: impl Iterator<Item = (u64, &'a Entry)>,
@@ -259,7 +260,7 @@ impl Memories {
         self.notes.remove(thread);
     }
 
-    /// Removes the memories that were stored in a thread, and the notes of the thread.
+    /// Removes the memories that were last stored in a thread, and the notes of the thread.
     pub(super) fn erase_thread(&mut self, thread: &ThreadId) -> u64 {
         self.remove_notes(thread);
         let is_of = |row: &MemoryRow| {
@@ -269,7 +270,7 @@ impl Memories {
         self.remove_where(is_of, usize::MAX)
     }
 
-    /// Removes the memories that were stored for a user.
+    /// Removes the memories that were last stored for a user.
     pub(super) fn erase_user(&mut self, workspace: &Workspace, principal: &str) -> u64 {
         let is_of = |row: &MemoryRow| {
             row.scope.workspace() == workspace && row.principal.as_deref() == Some(principal)

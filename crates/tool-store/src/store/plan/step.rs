@@ -20,7 +20,7 @@ use super::state::{
 enum Passage {
     /// The node before the edge is not done.
     Open,
-    /// The node before the edge is completed.
+    /// The node before the edge is completed, and is not a switch that chose a different edge.
     Passed,
     /// The node before the edge was skipped, or is a switch that chose a different edge.
     Closed,
