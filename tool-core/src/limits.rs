@@ -248,7 +248,7 @@ impl Clock for Watch {
     }
 }
 
-/// Counts one call in all limits of concurrent calls until it is dropped. Keep the guard until the tool's body has ended.
+/// Guard that counts a call in the limits of concurrent calls that apply to it. Keep the guard until the tool's body has ended.
 #[derive(Debug)]
 #[must_use = "the call counts as ended when the guard is dropped"]
 pub struct LimitGuard {

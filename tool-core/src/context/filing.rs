@@ -85,7 +85,7 @@ impl Filing {
         self.fence.clone()
     }
 
-    /// Makes the call pass the write of its end to the turn, which gets the write from the returned receiver.
+    /// Makes the call pass the write of its end to the turn. The returned receiver gets the write.
     pub(crate) fn deferred(mut self) -> (Self, oneshot::Receiver<Deferred>) {
         let (sender, receiver) = oneshot::channel();
         self.defer = Mutex::new(Some(sender));

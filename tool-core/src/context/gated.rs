@@ -116,9 +116,9 @@ pub(crate) struct Gated {
     /// Number of nested calls that returned an output, not counting calls that only read.
     made: AtomicU32,
     notes: Mutex<Vec<AuditNote>>,
-    /// Approvals that nested calls wait for.
+    /// Approvals that this call waits for, for example the approvals of nested calls.
     asked: Mutex<Vec<Ticket>>,
-    /// A nested call that was begun before and whose outcome is unknown.
+    /// The row of a call on which this call depends, for example of a nested call, that was begun before and has no known outcome.
     doubt: Mutex<Option<Box<EffectRow>>>,
     /// `None` if the caller requested only the JSON text of the output.
     output: Option<TypedOutput>,
@@ -482,8 +482,8 @@ impl ToolContext {
         may_run_again && !self.is_inside() && !self.has_returned()
     }
 
-    /// Removes and returns the row of the nested call whose outcome is unknown, if the body returned no output and can run again when the outcome is
-    /// known.
+    /// Removes and returns the row that [`doubt`](Self::doubt) recorded, if the body returned no output and can run again when the
+    /// outcome is known.
     pub(crate) fn take_doubt(&self) -> Option<Box<EffectRow>> {
         if !self.may_go_on() {
             return None;

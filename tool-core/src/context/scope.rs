@@ -95,7 +95,7 @@ pub(crate) struct CallScope {
     pub(crate) progress: Option<Reporter>,
     #[cfg(feature = "host")]
     pub(crate) gated: Option<Box<Gated>>,
-    /// The gate that received the call, which checks nested calls, too. Its type is erased, because the type of the gate depends on the context.
+    /// The gate that received the call. It also checks nested calls. Its type is erased, because the type of the gate depends on the context.
     #[cfg(feature = "host")]
     pub(crate) gate: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) citations: Mutex<Vec<Citation>>,

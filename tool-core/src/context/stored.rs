@@ -23,7 +23,7 @@ impl From<OpenVariable> for Value {
 }
 
 impl Variables {
-    /// Opens the variables of `scope` whose name is one of `names`, from the vault. This is for hosts that build a tree of [`Thread`]s:
+    /// Opens the variables of `scope` whose name is one of `names`, from the vault, for hosts that build a tree of [`Thread`]s.
     /// [`ToolContextBuilder::stored`] opens the variables of a single thread.
     ///
     /// # Errors

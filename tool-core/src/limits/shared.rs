@@ -402,7 +402,7 @@ impl Inner {
     }
 }
 
-/// Counts a call in all shared limits of concurrent calls until it is dropped. Keep the guard until the work has ended.
+/// Guard that counts a call, or other work, in the shared limits of concurrent calls that apply to it. Keep the guard until the work has ended.
 #[must_use = "the call counts as ended when the guard is dropped"]
 pub struct SharedLimitGuard {
     limits: SharedLimits,

@@ -462,7 +462,7 @@ impl ModelOutput {
         }
     }
 
-    /// Returns the JSON value of an output that [`json`](Self::json) created.
+    /// Returns the JSON value of an output that [`json`](Self::json) created; `None` for any other output.
     pub fn as_json(&self) -> Option<&RawValue> {
         match &self.0 {
             Content::Json(json) => Some(json),

@@ -1,4 +1,4 @@
-//! Files in an output, which are collected during serialization, so that the model sees them instead of reading base64.
+//! Collects the files of an output while the output is serialized, so that the model sees the files instead of reading base64.
 //!
 //! An [`Image`](crate::Image), a [`Part`] and similar types register themselves when they are serialized while an output [is watched](watch).
 //! This finds files anywhere in types of any crate, without an annotation by the author. An output without files costs only a few more instructions.
@@ -81,7 +81,8 @@ pub(crate) fn has_files() -> bool {
     WATCH.get() == Watch::Noted
 }
 
-/// Returns the model output for the last written output, which has files: the tool's own model output, or a model output that is built from the files.
+/// Returns the model output for the last written output, if that output has files: the tool's own model output, or a model output that is built from
+/// the files.
 #[cold]
 pub(crate) fn model(
     payload: &RawValue,

@@ -1,5 +1,5 @@
-//! Writer for a tool's output as JSON text. It writes the same bytes as `serde_json`, except for infinite floats and NaN, which JSON cannot
-//! represent: `serde_json` writes `null` for them, which the schema of the output does not allow; this writer returns an error.
+//! Writer for a tool's output as JSON text. It writes the same bytes as `serde_json`, except for infinite floats and NaN: JSON cannot represent
+//! them, and the schema of the output does not allow the `null` that `serde_json` writes, so this writer returns an error.
 //!
 //! `serde_json` checks strings byte by byte and starts with 128 bytes. This writer checks sixteen bytes at once, and the caller passes
 //! the capacity that the text will need. Numbers are formatted by the same crates as in `serde_json`, and its raw values are copied.
