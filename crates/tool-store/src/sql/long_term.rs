@@ -357,7 +357,7 @@ pub(crate) fn removal_of_scope<DB: SqlDatabase>(scope: &MemoryScope) -> Statemen
     removal(scope.workspace(), "agent", scope.column())
 }
 
-/// Removes the memories that were stored in a thread, and the notes of the thread. Returns the number of memories.
+/// Removes the memories that were last stored in a thread, and the notes of the thread. Returns the number of memories.
 pub(crate) async fn erase_thread<C: SqlChange>(
     db: &mut C,
     thread: &ThreadId,
@@ -368,7 +368,7 @@ pub(crate) async fn erase_thread<C: SqlChange>(
         .await
 }
 
-/// Removes the memories that were stored for a user, and returns their number.
+/// Removes the memories that were last stored for a user, and returns their number.
 pub(crate) async fn erase_user<C: SqlChange>(
     db: &mut C,
     workspace: &Workspace,
