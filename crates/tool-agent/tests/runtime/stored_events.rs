@@ -18,10 +18,13 @@ use tool_core::store::{
     MemoryStore, NewThreadEvents, StoreError, StoreFuture, ThreadEvent, ThreadEventStore, ThreadId,
 };
 use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome};
+use tool_core::{Approvals, Gate};
 use tool_wire::Delta;
 
+use crate::promises::{Hold, slow as slow_tool};
 use crate::support::{
-    Death, Host, Log, Thinker, agent, calls, context, entry, text, thinking, worker,
+    Death, Host, Log, Thinker, agent, calls, context, entry, in_conversation, text, thinking,
+    worker,
 };
 
 /// Sends the report.
@@ -35,6 +38,12 @@ fn send() -> &'static str {
 async fn count(cx: &ToolContext) -> u32 {
     cx.progress(&1);
     2
+}
+
+/// Looks at something.
+#[tool(read_only)]
+fn look() -> &'static str {
+    "seen"
 }
 
 fn main_thread() -> ThreadId {
@@ -75,12 +84,13 @@ fn lines(rows: &[ThreadEvent]) -> Vec<String> {
 
 /// Waits until the rows have these lines.
 async fn wait_for(store: &MemoryStore, expected: &[&str]) {
-    loop {
+    for _ in 0..2000 {
         if lines(&rows(store).await) == expected {
             return;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+    assert_eq!(lines(&rows(store).await), expected);
 }
 
 /// A model that writes its text in pieces, and waits for a permit after each of them.
@@ -437,6 +447,8 @@ struct Failing {
     writes: Arc<AtomicU32>,
     /// Returns the error of a write, which is counted from 0.
     fault: Arc<Fault>,
+    /// If this is set, each reply waits for a permit.
+    replies: Option<Arc<Semaphore>>,
 }
 
 impl Failing {
@@ -445,6 +457,7 @@ impl Failing {
             inner: host.store.clone(),
             writes: Arc::default(),
             fault: Arc::new(fault),
+            replies: None,
         }
     }
 
@@ -457,7 +470,13 @@ impl ThreadEventStore for Failing {
     fn append_events(&self, events: NewThreadEvents) -> StoreFuture<'_, u64> {
         match (self.fault)(self.writes.fetch_add(1, Ordering::SeqCst)) {
             Some(error) => Box::pin(async { Err(error) }),
-            None => self.inner.append_events(events),
+            None => Box::pin(async {
+                let written = self.inner.append_events(events).await;
+                if let Some(replies) = &self.replies {
+                    replies.acquire().await.unwrap().forget();
+                }
+                written
+            }),
         }
     }
 
@@ -579,6 +598,168 @@ async fn step_whose_pieces_are_lost_has_no_pieces() {
     };
     let drive = async { while events.next().await.is_some() {} };
     futures::future::join(read, drive).await;
+    let expected = ["1 run_started", "2 run_ended replied"];
+    assert_eq!(lines(&rows(&host.store).await), expected);
+}
+
+/// A model that withdraws the beginning of its text, and waits for a permit before and after that.
+#[derive(Clone)]
+struct Restarting(Arc<Semaphore>);
+
+impl Model for Restarting {
+    fn next<'a>(
+        &'a mut self,
+        request: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        Box::pin(async move {
+            let observer = request.cx.get::<ModelObserver>().unwrap();
+            let write = |piece: &str| {
+                observer.call(&ModelEvent::Delta(&Delta::Text(piece.to_owned())));
+            };
+            write("Wro");
+            self.0.acquire().await.unwrap().forget();
+            write("ng.");
+            observer.call(&ModelEvent::StepRestarted);
+            write("Right.");
+            self.0.acquire().await.unwrap().forget();
+            Ok(text("Right."))
+        })
+    }
+}
+
+// If an attempt is withdrawn after a part of it was stored, readers get an event that withdraws the part. Pieces that were not stored yet are left
+// out.
+#[tokio::test]
+async fn withdrawn_attempt_is_stored_as_withdrawn() {
+    let (host, permits) = (Host::new(), Arc::new(Semaphore::new(0)));
+    let chief = entry(Agent::builder("chief", Restarting(permits.clone())));
+    let runtime = host.runtime().events(host.store.clone()).agent(chief);
+    let runtime = runtime.build().unwrap();
+    let cx = context().build();
+    let read = async {
+        let first = ["1 run_started", "1 step_started 1", "1 text Wro"];
+        wait_for(&host.store, &first).await;
+        permits.add_permits(1);
+        let all = [
+            "1 run_started",
+            "1 step_started 1",
+            "1 text Wro",
+            "1 step_restarted",
+            "1 text Right.",
+        ];
+        wait_for(&host.store, &all).await;
+        permits.add_permits(1);
+    };
+    let (outcome, ()) = futures::future::join(runtime.respond("chief", "Go.", &cx), read).await;
+    assert!(matches!(outcome, Ok(Outcome::Answered(_))), "{outcome:?}");
+}
+
+// The pieces of a message are removed when its first result is stored, even if another call of the message still runs.
+#[tokio::test]
+async fn first_result_removes_the_pieces_of_its_step() {
+    let (host, hold) = (Host::new(), Hold::new());
+    let permits = Arc::new(Semaphore::new(0));
+    let tools = toolset![look].combine(&slow_tool(&hold)).unwrap();
+    let model = Calling(permits.clone());
+    let chief = Agent::builder("chief", model).tools(move |_| tools.clone());
+    let runtime = host.runtime().events(host.store.clone());
+    let runtime = runtime.agent(entry(chief)).build().unwrap();
+    let cx = context().build();
+    let read = async {
+        let first = ["1 run_started", "1 step_started 1", "1 text I look."];
+        wait_for(&host.store, &first).await;
+        permits.add_permits(1);
+        hold.begun(1).await;
+        wait_for(&host.store, &["1 run_started"]).await;
+        hold.release(1);
+        permits.add_permits(1);
+    };
+    let (outcome, ()) = futures::future::join(runtime.respond("chief", "Go.", &cx), read).await;
+    assert!(matches!(outcome, Ok(Outcome::Answered(_))), "{outcome:?}");
+}
+
+/// A model that writes a text in pieces before two calls, and waits for a permit in each request.
+#[derive(Clone)]
+struct Calling(Arc<Semaphore>);
+
+impl Model for Calling {
+    fn next<'a>(
+        &'a mut self,
+        request: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        Box::pin(async move {
+            let observer = request.cx.get::<ModelObserver>().unwrap();
+            if request.step > 1 {
+                self.0.acquire().await.unwrap().forget();
+                return Ok(text("Seen."));
+            }
+            let piece = Delta::Text("I look.".to_owned());
+            observer.call(&ModelEvent::Delta(&piece));
+            self.0.acquire().await.unwrap().forget();
+            let mut message = calls([("look", json!({})), ("slow", json!({}))]);
+            message.text = "I look.".to_owned();
+            Ok(message)
+        })
+    }
+}
+
+// A long error and a long list of approvals are shortened, so that readers get the end of the run and the approvals that fit.
+#[tokio::test]
+async fn long_events_are_shortened() {
+    let (host, log) = (Host::new(), Log::default());
+    let failing = thinking("chief", &log, |_| Err(ToolError::new("x".repeat(100_000))));
+    let runtime = host.runtime().events(host.store.clone());
+    let runtime = runtime.agent(entry(failing)).build().unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "Go.", &cx).await.unwrap_err();
+    let stored = rows(&host.store).await;
+    assert_eq!(lines(&stored), ["1 run_started", "1 run_ended error"]);
+
+    let store = MemoryStore::default();
+    let approvals = Approvals::builder(store.clone()).most_open(300);
+    let gate = Gate::builder().approvals(approvals.build().unwrap());
+    let gate = gate.build();
+    let host = Host { store, gate };
+    let many = (0..300).map(|at| ToolCall::new(format!("call_{at}"), "send", "{}"));
+    let many = agent("chief", &log, [ModelMessage::calls(many)]);
+    let runtime = host.runtime().events(host.store.clone());
+    let runtime = runtime.agent(entry(many.tools(|_| toolset![send])));
+    let runtime = runtime.build().unwrap();
+    // The conversation is a part of each approval.
+    let cx = in_conversation(&"long".repeat(60));
+    let outcome = runtime.respond("chief", "Go.", &cx).await.unwrap();
+    assert!(matches!(&outcome, Outcome::Waiting(tickets) if tickets.len() == 300));
+    let stored = host.store.thread_events(&cx.thread().unwrap(), 0, 9).await;
+    let stored = stored.unwrap();
+    let expected = ["1 run_started", "2 waiting send", "2 run_ended waiting"];
+    assert_eq!(lines(&stored), expected);
+    let waiting: AgentEvent = serde_json::from_str(&stored[1].body).unwrap();
+    let AgentEventKind::Waiting { approvals } = waiting.kind else {
+        panic!("{}", stored[1].body)
+    };
+    assert_eq!(approvals.len(), 150);
+}
+
+// If a run is dropped while its end is written, readers see one end.
+#[tokio::test]
+async fn end_of_a_dropped_run_is_stored_once() {
+    let (host, log) = (Host::new(), Log::default());
+    let replies = Arc::new(Semaphore::new(0));
+    let mut failing = Failing::new(&host, |_| None);
+    failing.replies = Some(replies.clone());
+    let chief = entry(agent("chief", &log, [text("Done.")]));
+    let runtime = host.runtime().events(failing).agent(chief).build().unwrap();
+    let cx = context().build();
+    // The store confirms the beginning of the run, and stores its end without a reply.
+    replies.add_permits(1);
+    let run = runtime.respond("chief", "Go.", &cx);
+    let ended = wait_for(&host.store, &["1 run_started", "2 run_ended replied"]);
+    tokio::select! {
+        outcome = run => panic!("{outcome:?}"),
+        () = ended => {}
+    }
+    replies.add_permits(9);
+    tokio::time::sleep(Duration::from_millis(50)).await;
     let expected = ["1 run_started", "2 run_ended replied"];
     assert_eq!(lines(&rows(&host.store).await), expected);
 }
