@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tool_agent::runtime::{Handoff, Immediate, Resumable, SpawnGate, Subagent};
+use tool_agent::runtime::{Handoff, Immediate, PromptTool, Resumable, SpawnGate, Subagent};
 use tool_core::prelude::*;
 use tool_core::store::seal::{NewValue, SealKey, SealKeys, Vault};
 use tool_core::store::{
@@ -545,4 +545,141 @@ async fn runs_for_reports_are_limited() {
     // A message that resembles an answer is a message of the user.
     ask(r#"{"type":"ticket","text":"Go."}"#).await;
     assert_eq!(log.of("worker").len(), 2 * 26);
+}
+
+// A hint that is a secret is sent to no model and stays a secret of the instance.
+#[tokio::test]
+async fn secret_hint_is_not_sent_to_a_model() {
+    let (host, log) = (Host::new(), Log::default());
+    let vault = vault(&host).await;
+    set(&vault, "TITLE", VariableType::Secret, SENTINEL).await;
+    set(&vault, "BRIEF", VariableType::Text, "Open the shop.").await;
+    let immediate = Immediate::per_instance()
+        .name_env("TITLE")
+        .description_env("BRIEF");
+    let tool = Subagent::new("shop")
+        .blocking(false)
+        .resumable(Resumable::new())
+        .immediate(immediate);
+    let runtime = host
+        .runtime()
+        .vault(&vault)
+        .agent(entry(passing(&log, "chief", "nobody")).subagent(tool))
+        .agent(worker(agent("shop", &log, [text("Open.")])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "Hello.", &cx).await.unwrap();
+    runtime.idle().await;
+    let described = log.of("chief").into_iter();
+    let described = described.filter(|request| request.tools == ["describe_instance"]);
+    assert_eq!(described.count(), 1);
+    no_request_has_a_value(&log);
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(row.name.as_deref(), Some("shop"));
+    let filter = VariableFilter {
+        owner: Some(row.thread.conversation().to_owned()),
+        ..VariableFilter::default()
+    };
+    let moved = vault.list_variables(row.workspace(), &filter).await;
+    let moved = moved.unwrap().into_iter();
+    let moved: Vec<_> = moved.map(|info| (info.name, info.kind)).collect();
+    assert_eq!(
+        moved,
+        [
+            ("BRIEF".to_owned(), VariableType::Text),
+            ("TITLE".to_owned(), VariableType::Secret)
+        ]
+    );
+}
+
+// If a prompt starts a sub-agent with scoped variables, the request for them belongs to the thread of the user.
+#[tokio::test]
+async fn request_of_a_prompt_belongs_to_the_thread_of_the_user() {
+    let (host, log) = (Host::new(), Log::default());
+    let vault = vault(&host).await;
+    let helper = agent(
+        "helper",
+        &log,
+        [
+            calls([("worker", json!({"message": "Go."}))]),
+            text("Done."),
+        ],
+    );
+    let runtime = host
+        .runtime()
+        .vault(&vault)
+        .agent(entry(commander(&log, "helper")).prompt(PromptTool::new("helper")))
+        .agent(
+            entry(helper)
+                .expose("Helps.")
+                .subagent(Subagent::new("worker")),
+        )
+        .agent(worker(agent("worker", &log, [text("Done.")])).variable(scoped("KEY")))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let row = only_child(&runtime, &cx).await;
+    let helper = in_conversation(row.thread.conversation());
+    let row = only_child(&runtime, &helper).await;
+    let id = row.request.clone().unwrap();
+    let waiting = results(&host, &helper).await.remove(0);
+    let endpoint = format!("/v1/threads/main/variables/{id}");
+    assert!(waiting.text.contains(&endpoint), "{}", waiting.text);
+    // The user of the conversation answers the request.
+    assert!(supply(&vault, &id, "KEY").await.is_empty());
+    let started = runtime.start_deferred("chief", &cx).await.unwrap();
+    assert_eq!(started.len(), 1);
+    runtime.idle().await;
+    assert_eq!(log.of("worker").len(), 1);
+}
+
+// A creation that the limit on instances refuses leaves no request for variables.
+#[tokio::test]
+async fn refused_creation_leaves_no_request() {
+    let (host, log) = (Host::new(), Log::default());
+    let vault = vault(&host).await;
+    let tool = Subagent::new("worker")
+        .blocking(false)
+        .resumable(Resumable::new().most_instances(1));
+    let runtime = host
+        .runtime()
+        .vault(&vault)
+        .agent(entry(commander(&log, "worker")).subagent(tool))
+        .agent(worker(agent("worker", &log, [text("Done.")])).variable(scoped("KEY")))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    for _ in 0..2 {
+        runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    }
+    let refused = results(&host, &cx).await.pop().unwrap();
+    assert!(refused.is_error(), "{}", refused.text);
+    let row = only_child(&runtime, &cx).await;
+    let open = vault.store().requests(&main_thread()).await.unwrap();
+    let open: Vec<_> = open.into_iter().map(|request| request.id).collect();
+    assert_eq!(open, [row.request.unwrap()]);
+}
+
+// An immediate sub-agent whose variable switches it off does not start.
+#[tokio::test]
+async fn switched_off_immediate_sub_agent_does_not_start() {
+    for (flag, started) in [("no", 0), ("yes", 1)] {
+        let (host, log) = (Host::new(), Log::default());
+        let tool = Subagent::new("watcher")
+            .blocking(false)
+            .optional("WATCH")
+            .immediate(Immediate::once("Watch."));
+        let runtime = host
+            .runtime()
+            .agent(entry(passing(&log, "chief", "nobody")).subagent(tool))
+            .agent(worker(agent("watcher", &log, [text("Watching.")])))
+            .build()
+            .unwrap();
+        let cx = context().variable("WATCH", flag).build();
+        runtime.respond("chief", "Hello.", &cx).await.unwrap();
+        runtime.idle().await;
+        assert_eq!(log.of("watcher").len(), started, "{flag}");
+    }
 }

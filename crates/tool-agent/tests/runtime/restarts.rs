@@ -242,6 +242,69 @@ async fn background_sub_agent_is_continued_by_another_process() {
     assert_eq!(reports.count(), 1);
 }
 
+// A sub-agent below one that is idle is continued, too, and its answer begins a session of the idle one, whose outcome is delivered.
+#[tokio::test]
+async fn sub_agent_below_an_idle_one_is_continued_by_another_process() {
+    let (store, log) = (MemoryStore::default(), Log::default());
+    let death = Death::at(4);
+    let build = |host: &Host, death: &Death| {
+        let dying = |name: &str, create: Option<&'static str>| {
+            let think = move |request: &Request| {
+                let first = request.texts(Role::User).len() == 1 && request.step() == 0;
+                Ok(match create.filter(|_| first) {
+                    Some(agent) => calls([(
+                        "subagent_create",
+                        json!({"agent": agent, "name": "one", "message": "Go.", "attachments": []}),
+                    )]),
+                    None => text("Noted."),
+                })
+            };
+            Agent::builder(name, Thinker::new(name, &log, think).dying(death))
+        };
+        let tool = |name: &str| Subagent::new(name).resumable(Resumable::new());
+        host.runtime()
+            .agent(entry(dying("chief", Some("middle"))).subagent(tool("middle")))
+            .agent(
+                worker(dying("middle", Some("last")))
+                    .subagent(tool("last").blocking(false))
+                    .spawn(SpawnGate::default().most_depth(2)),
+            )
+            .agent(worker(dying("last", None)))
+            .build()
+            .unwrap()
+    };
+    let cx = context().build();
+    {
+        let (host, died) = (Host::with(store.clone()), death.died());
+        let (runtime, cx) = (build(&host, &death), cx.clone());
+        std::thread::spawn(move || {
+            let mut local = tokio::runtime::Builder::new_current_thread();
+            local.enable_all().build().unwrap().block_on(async {
+                let outcome = runtime.respond("chief", "Go.", &cx).await;
+                assert!(matches!(outcome, Ok(Outcome::Answered(_))), "{outcome:?}");
+                died.await;
+            });
+            // Dropping the runtime drops its tasks.
+        })
+        .join()
+        .unwrap();
+    }
+    let host = Host::with(store);
+    let runtime = build(&host, &Death::at(0));
+    runtime.drive("chief", &cx).await.unwrap();
+    runtime.idle().await;
+    let middle = only_child(&runtime, &cx).await;
+    assert_eq!((middle.state, middle.session), (ChildState::Idle, 2));
+    let below = in_conversation(middle.thread.conversation());
+    let last = only_child(&runtime, &below).await;
+    assert_eq!((last.state, last.delivered), (ChildState::Idle, 1));
+    let messages = host.turns().messages(&cx, None).await.unwrap();
+    let reports = messages
+        .iter()
+        .filter(|message| message.content.contains("subagent_result"));
+    assert_eq!(reports.count(), 1);
+}
+
 /// Sends money.
 #[tool(destructive, approval)]
 fn pay() -> &'static str {
