@@ -1,12 +1,18 @@
 //! Views with a summary in place of the oldest rounds.
 
+use std::sync::{Arc, Mutex};
+
+use tool_agent::model::{ModelObserver, OutputFormat};
 use tool_agent::window::{Compaction, MemorySummaryStore, SummaryStore as _, Window, Windowed};
+use tool_core::prelude::StrictSchema;
 use tool_core::store::{Role, ThreadId};
-use tool_core::turn::{Model as _, ModelMessage, StopReason};
-use tool_core::{ToolCall, ToolError, toolset};
+use tool_core::turn::{Model as _, ModelMessage, ModelRequest, StopReason};
+use tool_core::{ToolCall, ToolContext, ToolError, toolset};
 use tool_wire::Provider;
 
-use super::support::{Random, Recorder, Thread, add, ask, ask_with, compaction, usage, window};
+use super::support::{
+    Random, Recorder, Thread, Unreported, add, ask, ask_with, compaction, usage, window,
+};
 use super::trimming::check;
 
 fn compacting(most: u64, compaction: Compaction) -> Window {
@@ -300,6 +306,66 @@ async fn requests_of_the_summariser_are_bounded() {
     }
     assert!(asked[0].contents()[1].contains("[the rest was cut]"));
     assert!(model.last().contents()[0].contains("They counted."));
+}
+
+// The tokens that the summariser's messages do not report, such as those of failed attempts, are counted for each of its requests.
+#[tokio::test]
+async fn unreported_tokens_of_the_summariser_are_unsettled() {
+    let mut thread = Thread::new("main");
+    for _ in 0..20 {
+        thread.turn(100);
+    }
+    thread.user("and now?");
+    let (model, summariser) = (Recorder::text("ok"), Recorder::text("They counted."));
+    let compaction = Compaction::new(Unreported::new(&summariser))
+        .most_summary_tokens(300)
+        .most_input_tokens(1_500);
+    let mut windowed = Windowed::new(model, compacting(4_000, compaction));
+    ask(&mut windowed, &thread).await.unwrap();
+    let requests = summariser.count();
+    assert!(requests > 2, "{requests}");
+    let tokens = windowed.unsettled_usage().map(|it| it.input_tokens);
+    let expected = Unreported::TOKENS * u64::try_from(requests).unwrap();
+    assert_eq!(tokens, Some(expected));
+    assert_eq!(windowed.unmeasured_requests() as usize, requests);
+}
+
+/// A number.
+#[derive(StrictSchema)]
+#[expect(dead_code, reason = "only the schema is used")]
+struct Number {
+    /// The number.
+    value: i32,
+}
+
+// A summary is not shown as a part of the answer, and the format of the answer does not apply to it.
+#[tokio::test]
+async fn summary_is_not_a_part_of_the_answer() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let recorder = |text: &'static str| {
+        let seen = seen.clone();
+        Recorder::with(move |request| {
+            let has_observer = request.cx.get::<ModelObserver>().is_ok();
+            let has_format = request.cx.get::<OutputFormat>().is_ok();
+            seen.lock().unwrap().push((text, has_observer, has_format));
+            Ok(ModelMessage::text(text))
+        })
+    };
+    let window = compacting(2_600, compaction(&recorder("summary")));
+    let mut windowed = Windowed::new(recorder("answer"), window);
+    let observer = ModelObserver::new(|_| {});
+    let format = OutputFormat::new::<Number>().unwrap();
+    let cx = ToolContext::anonymous().derive().with(observer);
+    let thread = long("main");
+    let request = ModelRequest {
+        messages: &thread.messages,
+        tools: &toolset![],
+        step: 1,
+        cx: &cx.with(format).build(),
+    };
+    windowed.next(request).await.unwrap();
+    let expected = [("summary", false, false), ("answer", true, true)];
+    assert_eq!(*seen.lock().unwrap(), expected);
 }
 
 // The tokens of the summariser are returned once, even if its summary is not used. They are not part of the usage of the message.

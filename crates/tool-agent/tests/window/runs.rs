@@ -10,7 +10,7 @@ use tool_core::store::{
 };
 use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, TurnError, Turns};
 
-use super::support::{Recorder, compaction, usage, window};
+use super::support::{Recorder, Unreported, compaction, usage, window};
 
 /// Repeats a text.
 #[tool(read_only)]
@@ -173,7 +173,8 @@ async fn refused_request_is_shortened_once() {
             if compacts {
                 window = window.compact(compaction(&summariser));
             }
-            let mut windowed = Windowed::new(model.clone(), window.build().unwrap());
+            let unreported = Unreported::new(&model);
+            let mut windowed = Windowed::new(unreported, window.build().unwrap());
             let mut thread = super::support::Thread::new("main");
             for _ in 0..6 {
                 thread.turn(120);
@@ -182,6 +183,9 @@ async fn refused_request_is_shortened_once() {
             let answer = super::support::ask(&mut windowed, &thread).await;
             assert_eq!(answer.is_ok(), limit == 2_000, "{answer:?}");
             assert_eq!(model.count(), requests);
+            // The tokens of the refused request count, too.
+            let tokens = windowed.unsettled_usage().map(|it| it.input_tokens);
+            assert_eq!(tokens, Some(2 * Unreported::TOKENS));
             let seen = model.seen();
             assert_eq!(seen[0].messages, thread.messages);
             assert!(seen[1].messages.len() < seen[0].messages.len());

@@ -96,6 +96,46 @@ impl Model for Recorder {
     }
 }
 
+/// A model whose requests use tokens that its messages do not report. The tokens of a request are lost if they are not read before the next one.
+#[derive(Clone)]
+pub(crate) struct Unreported {
+    inner: Recorder,
+    spent: Option<Usage>,
+    unmeasured: u32,
+}
+
+impl Unreported {
+    /// The input tokens of each request.
+    pub(crate) const TOKENS: u64 = 70;
+
+    pub(crate) fn new(inner: &Recorder) -> Self {
+        Self {
+            inner: inner.clone(),
+            spent: None,
+            unmeasured: 0,
+        }
+    }
+}
+
+impl Model for Unreported {
+    fn next<'a>(
+        &'a mut self,
+        request: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        self.spent = Some(usage(Self::TOKENS, 0));
+        self.unmeasured += 1;
+        self.inner.next(request)
+    }
+
+    fn unsettled_usage(&mut self) -> Option<Usage> {
+        self.spent.take()
+    }
+
+    fn unmeasured_requests(&mut self) -> u32 {
+        std::mem::take(&mut self.unmeasured)
+    }
+}
+
 /// A thread that a test builds message by message.
 #[derive(Clone)]
 pub(crate) struct Thread {
