@@ -9,7 +9,7 @@ pub use secrecy;
 pub use serde;
 pub use serde_json;
 
-pub use crate::args::{canonical, read};
+pub use crate::args::{canonical, read, repaired_object};
 #[cfg(feature = "host")]
 pub use crate::context::next_identity;
 pub use crate::context::{FromSecret, FromVariable};

@@ -38,7 +38,7 @@ pub use number::{is_same as is_same_number, write as write_number};
 pub use scan::{Cursor, Stop};
 pub use suggest::nearest;
 
-use crate::schema::Schema;
+use crate::schema::{Kind, Schema};
 use sink::{Fast, Place, splice};
 use walk::Walk;
 
@@ -73,6 +73,16 @@ pub fn admit<'a>(
         Some(text) => Ok(Admitted::right(text)),
         None => otherwise(place, text, repair),
     }
+}
+
+/// Repairs arguments without the schema of their tool, so that they are an object with any values. Returns `None` if the guard would not repair them
+/// into an object either.
+///
+/// The arguments of every tool are an object, so the keys are the keys of the object that the tool received. The values may differ, because the
+/// guard repairs them by the schema.
+pub fn repaired_object(text: &str) -> Option<String> {
+    const OBJECT: &Schema = &Schema::new(Kind::Map(&Schema::new(Kind::Any)));
+    repair::arguments(whole(OBJECT), text).map(|(text, _)| text)
 }
 
 #[inline]

@@ -99,8 +99,8 @@ pub mod __private0 {
     pub mod args {
         pub use crate::args::{
             Admitted, Cursor, Inexact, Issue, Misread, Repair, RepairNote, Stop, admit, canonical,
-            decode, is_same_number, nearest, nearest_doubles, raw_value, read, repeated_key,
-            unescape, value, write_number,
+            decode, is_same_number, nearest, nearest_doubles, raw_value, read, repaired_object,
+            repeated_key, unescape, value, write_number,
         };
     }
 

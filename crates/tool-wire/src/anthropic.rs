@@ -348,7 +348,7 @@ impl Block {
                 r#type: "tool_use",
                 id,
                 name,
-                input: arguments_object(input),
+                input: &arguments_object(input),
             })),
             Kind::Thinking { .. } | Kind::Other(_) if !self.whole => None,
             Kind::Thinking {
@@ -441,7 +441,7 @@ pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
             r#type: "tool_use",
             id: &call.id,
             name: &call.name,
-            input: arguments_object(&call.arguments),
+            input: &arguments_object(&call.arguments),
         })
     }));
     Vec::from_iter(as_message("assistant", content))

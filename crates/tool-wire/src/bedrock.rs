@@ -302,7 +302,7 @@ impl Block {
                 tool_use: Use {
                     tool_use_id: id,
                     name,
-                    input: arguments_object(input),
+                    input: &arguments_object(input),
                 },
             })),
             _ if let Some(raw) = &self.raw => Some(raw.clone()),
@@ -403,7 +403,7 @@ pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
             tool_use: Use {
                 tool_use_id: &call.id,
                 name: &call.name,
-                input: arguments_object(&call.arguments),
+                input: &arguments_object(&call.arguments),
             },
         })
     }));

@@ -289,7 +289,7 @@ pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
             function_call: Call {
                 id: own(&call.id),
                 name: &call.name,
-                args: arguments_object(&call.arguments),
+                args: &arguments_object(&call.arguments),
             },
             thought_signature: (at == 0).then_some(NO_SIGNATURE),
         })

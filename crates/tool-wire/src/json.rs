@@ -1,9 +1,10 @@
 //! Reader for a provider's JSON: the model's arguments stay raw text, and every error names the place in the body.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
-use tool_core::__private0::Entries;
+use tool_core::__private0::{Entries, repaired_object};
 
 use super::{Provider, WireError};
 
@@ -210,16 +211,14 @@ pub(super) fn as_message<T: serde::Serialize>(
 /// The arguments of a call for which the model wrote nothing.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 
-/// Returns the arguments as an object, for an API that does not accept arguments as text. Arguments that are not an object, for example because they
-/// were cut off, become an empty object. A call with such arguments has run only if its arguments were repaired.
-pub(super) fn arguments_object(arguments: &str) -> &RawValue {
+/// Returns the arguments as an object, for an API that does not accept arguments as text. Arguments that are not an object are repaired as for the
+/// call, so that the model sees the arguments with which the tool ran. If they cannot be repaired, for example because they were cut off, they become
+/// an empty object; a call with such arguments has not run.
+pub(super) fn arguments_object(arguments: &str) -> Cow<'_, RawValue> {
     let raw = serde_json::from_str::<&RawValue>(arguments).ok();
-    raw.filter(|raw| raw.get().starts_with('{'))
-        .unwrap_or_else(|| empty_object())
-}
-
-fn empty_object() -> &'static RawValue {
-    static EMPTY: std::sync::LazyLock<Box<RawValue>> =
-        std::sync::LazyLock::new(|| json(&serde_json::Map::new()));
-    &EMPTY
+    if let Some(object) = raw.filter(|raw| raw.get().starts_with('{')) {
+        return Cow::Borrowed(object);
+    }
+    let repaired = repaired_object(arguments).and_then(|text| RawValue::from_string(text).ok());
+    Cow::Owned(repaired.unwrap_or_else(|| json(&serde_json::Map::new())))
 }

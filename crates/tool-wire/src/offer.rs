@@ -218,11 +218,13 @@ impl Offer {
         })
     }
 
-    /// Returns the names of the tools that are sent as non-strict. The provider does not enforce their schemas. With such a tool, Gemini does not
-    /// enforce the schemas of the other tools either, unless a tool was removed.
+    /// Returns the names of the tools whose schemas the provider does not enforce. For Gemini, a single non-strict tool makes these all tools of the
+    /// request. If a tool was removed, Gemini enforces the schemas of all tools that may be called, so there are no such names.
     pub fn non_strict(&self) -> impl Iterator<Item = &str> {
-        let loose = self.listed.iter().filter(|tool| !tool.strict);
-        loose.map(Listed::name)
+        let is_gemini = self.provider == Provider::Gemini;
+        let all = is_gemini && self.calling_mode() == "AUTO";
+        let loose = move |tool: &&Listed| all || !(is_gemini || tool.strict);
+        self.listed.iter().filter(loose).map(Listed::name)
     }
 
     /// Returns the message (item) that informs the model of the changes; `None` if the request needs no such message. Append it after all messages so
@@ -321,18 +323,25 @@ impl Offer {
     }
 
     fn calling(&self) -> Value {
-        let mode = if self.listed.iter().all(|tool| tool.strict) {
-            "VALIDATED"
-        } else {
-            "AUTO"
-        };
+        let mode = self.calling_mode();
         let config = match self.narrowed() {
-            None => json!({"mode": mode}),
-            Some(names) if names.is_empty() => json!({"mode": "NONE"}),
-            // Gemini accepts names only in the mode that enforces the schemas.
-            Some(names) => json!({"mode": "VALIDATED", "allowedFunctionNames": names}),
+            Some(names) if mode == "VALIDATED" => {
+                json!({"mode": mode, "allowedFunctionNames": names})
+            }
+            _ => json!({"mode": mode}),
         };
         json!({"functionCallingConfig": config})
+    }
+
+    /// Returns Gemini's function calling mode, which applies to all tools of a request.
+    fn calling_mode(&self) -> &'static str {
+        match self.narrowed() {
+            None if self.listed.iter().all(|tool| tool.strict) => "VALIDATED",
+            None => "AUTO",
+            Some(names) if names.is_empty() => "NONE",
+            // Gemini accepts names only in the mode that enforces the schemas.
+            Some(_) => "VALIDATED",
+        }
     }
 }
 

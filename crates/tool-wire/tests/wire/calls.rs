@@ -1,10 +1,11 @@
 //! Tests of reading tool calls from providers' replies.
 
 use serde_json::{Value, json};
-use tool_core::ToolCall;
+use tool_core::prelude::*;
+use tool_core::turn::ModelMessage;
 use tool_wire::{Delta, Provider, StopReason};
 
-use crate::support::{feed, recorded, streamed};
+use crate::support::{feed, forecast, recorded, streamed};
 
 const FIRST: &str = r#"{"city":"Zürich","days":3}"#;
 pub(crate) const SECOND: &str =
@@ -134,6 +135,91 @@ fn model_message_is_sent_back_unchanged() {
             ])
         );
     }
+}
+
+/// Returns the input of the only call of a message that is sent back.
+fn input_sent_back(provider: Provider, message: &ModelMessage) -> Value {
+    let messages = provider.assistant(message);
+    let sent: Value = serde_json::from_str(messages[0].get()).unwrap();
+    let input = match provider {
+        Provider::Chat => &sent["tool_calls"][0]["function"]["arguments"],
+        Provider::Responses => &sent["arguments"],
+        Provider::Anthropic => &sent["content"][0]["input"],
+        Provider::Gemini => &sent["parts"][0]["functionCall"]["args"],
+        Provider::Bedrock => &sent["content"][0]["toolUse"]["input"],
+    };
+    input.clone()
+}
+
+// M10: code fences, white space, trailing commas and JSON inside a string are repaired, so these calls run. If such a call were sent back
+// without arguments, the model would see a result that does not belong to its call.
+#[tokio::test]
+async fn repaired_arguments_are_sent_back_as_the_object_that_ran() {
+    for given in [
+        "```json\n{\"city\":\"Basel\",\"days\":2}\n```",
+        "{\"city\":\"Basel\",\"days\":2,}",
+        "\u{feff}{\"city\":\"Basel\",\"days\":2}",
+        r#""{\"city\":\"Basel\",\"days\":2}""#,
+        r#"[{"city":"Basel","days":2}]"#,
+    ] {
+        let call = ToolCall::new("c", "forecast", given);
+        let result = toolset![forecast]
+            .call(call.clone(), &ToolContext::anonymous())
+            .await;
+        assert_eq!(result.output().unwrap().get(), r#""Basel: 2 days of rain""#);
+        assert!(!result.repairs().is_empty());
+        let message = ModelMessage {
+            calls: vec![call],
+            ..ModelMessage::default()
+        };
+        let object = json!({"city": "Basel", "days": 2});
+        for provider in [Provider::Anthropic, Provider::Gemini, Provider::Bedrock] {
+            let sent = input_sent_back(provider, &message);
+            assert_eq!(sent, object, "{provider}: {given}");
+        }
+        // OpenAI's formats have the arguments as text, so they contain what the model wrote.
+        for provider in [Provider::Chat, Provider::Responses] {
+            assert_eq!(input_sent_back(provider, &message), given, "{provider}");
+        }
+    }
+}
+
+// The APIs accept only an object, so arguments that cannot be repaired become an empty object.
+#[test]
+fn arguments_that_cannot_be_repaired_are_sent_back_as_an_empty_object() {
+    for given in ["", "null", "{\"city\":\"Ba", "[1,2]", "7", "```json\n{"] {
+        let message = ModelMessage {
+            calls: vec![ToolCall::new("c", "forecast", given)],
+            ..ModelMessage::default()
+        };
+        for provider in [Provider::Anthropic, Provider::Gemini, Provider::Bedrock] {
+            let sent = input_sent_back(provider, &message);
+            assert_eq!(sent, json!({}), "{provider}: {given}");
+        }
+    }
+}
+
+// Anthropic sends the arguments of a streamed call as text, which is stored with the provider's own blocks.
+#[test]
+fn arguments_in_a_providers_own_blocks_are_sent_back_repaired() {
+    let events = [
+        json!({"type": "content_block_start", "index": 0,
+            "content_block": {"type": "tool_use", "id": "c", "name": "forecast", "input": {}}}),
+        json!({"type": "content_block_delta", "index": 0,
+            "delta": {"type": "input_json_delta", "partial_json": "{\"city\":\"Basel\",}"}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
+    ];
+    let mut stream = Provider::Anthropic.stream();
+    for event in events {
+        stream.event(&event.to_string()).unwrap();
+    }
+    let reply = stream.finish().unwrap();
+    assert_eq!(reply.calls()[0].arguments, "{\"city\":\"Basel\",}");
+    assert_eq!(
+        input_sent_back(Provider::Anthropic, reply.message()),
+        json!({"city": "Basel"})
+    );
 }
 
 // Without its content, a compaction block has no effect: every later request would contain the messages that it replaces, and

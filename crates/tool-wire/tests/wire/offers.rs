@@ -238,10 +238,29 @@ fn non_strict_tool_differs_only_in_its_strict_flag() {
         .offer_lenient(&tools, ["forecast"])
         .unwrap();
     assert!(fields(&gemini).contains(r#""mode":"AUTO""#));
+    // STRICT 1.6: the mode is the same for all tools of a request.
+    assert!(gemini.non_strict().eq(["forecast", "search"]));
     let unknown = Provider::Chat
         .offer_lenient(&tools, ["forcast"])
         .unwrap_err();
     assert_eq!(unknown, OfferError::NoSuchTool("forcast".to_owned()));
+}
+
+// STRICT 1.6: Gemini enforces the schemas of all tools of a request (`VALIDATED`) or of none (`AUTO`). It accepts the names of the remaining tools
+// only in its strict mode.
+#[test]
+fn gemini_enforces_all_schemas_after_a_removal() {
+    let first = Provider::Gemini
+        .offer_lenient(&toolset![forecast, search], ["forecast"])
+        .unwrap();
+    assert_eq!(first.non_strict().count(), 2);
+    let second = first.next(&toolset![forecast]).unwrap();
+    assert!(fields(&second).contains(r#""mode":"VALIDATED""#));
+    assert_eq!(second.non_strict().count(), 0);
+    // The removed tool returns, so all tools may be called again, without strict mode.
+    let third = second.next(&toolset![forecast, search]).unwrap();
+    assert!(fields(&third).contains(r#""mode":"AUTO""#));
+    assert_eq!(third.non_strict().count(), 2);
 }
 
 /// Has `","strict":true,"parameters":` and `","input_schema":` in its description.
