@@ -15,7 +15,7 @@
 //! # Set up
 //!
 //! The host puts a [`Knowledge`] into the context, and runs an [`Indexer`] in one or more of its processes. A write stores the content at once. The indexer then
-//! splits the document into chunks and makes them searchable. If its process dies, the indexer of another process continues.
+//! splits the document into chunks and makes them searchable. If its process dies, another indexer continues after the end of the lease.
 //!
 //! ```
 //! use tool_core::prelude::*;

@@ -77,7 +77,7 @@
 
 #[cfg(all(feature = "workspace", not(unix)))]
 compile_error!(
-    "the packs that work on files need a Unix system: build tool-std without `fs`, `process` and `git`"
+    "the packs that work on files need a Unix system: build tool-std without `fs`, `process`, `git` and `workspace`"
 );
 
 #[cfg(any(feature = "http-client", feature = "git", feature = "email"))]

@@ -58,9 +58,9 @@
 //!
 //! # Limits
 //!
-//! A draft has at most 100 nodes, 400 edges and 50 schemas. A schema has at most 16 KiB and 32 levels, and no `$ref`, so that a model cannot write a schema whose
-//! check takes long; its patterns run in linear time. A result has at most 64 KiB. A task fails, and with it the run, after three invalid results. The tools
-//! need no API key or other secret.
+//! A draft has at most 100 nodes, 400 edges and 50 schemas. A schema has at most 16 KiB and 32 levels, and no reference such as `$ref`, so that a
+//! model cannot write a schema whose check takes long; its patterns run in linear time. A result has at most 64 KiB. A task fails, and with it the
+//! run, after three invalid results. The tools need no API key or other secret.
 //!
 //! Models write the outputs of tasks, so the output is untrusted input for later tasks.
 //!
@@ -103,7 +103,7 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// Creates the value with a store of plans. Every owner is accepted, and no plan needs an approval.
+    /// Creates the value with a store of plans and without a ledger. Every owner is accepted, and no plan needs an approval.
     pub fn new(store: Arc<dyn PlanStore>) -> Self {
         Self {
             store,

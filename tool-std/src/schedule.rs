@@ -52,7 +52,7 @@
 //! [`Gate`](tool_core::Gate) and with rules of the kind [`Runtime::Scheduled`](tool_core::Runtime::Scheduled), so that both apply to the turn.
 //! Prompts are stored unencrypted.
 //!
-//! The tools need no API key or other secret. Cost: 12 crates in addition to those of the feature `human`.
+//! The tools need no API key or other secret. Cost: see the table of the [crate](crate#cost).
 
 mod fields;
 mod plan;

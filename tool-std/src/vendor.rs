@@ -6,9 +6,10 @@
 //! # Rate limits
 //!
 //! If a vendor responds with 429, or with 403 and `Retry-After`, it has not carried out the request, and the request is sent again up to three times:
-//! after the time in `Retry-After`, or after 1, 2 and 4 seconds. If the wait is longer than [`Api::longest_wait`] or than the time until the deadline
-//! of the call, the call fails at once with [`RateLimited`](tool_core::ErrorKind::RateLimited) and the time to wait. A call also fails at once if
-//! GitHub responds that its primary limit is exhausted.
+//! after the time in `Retry-After`, or by default after 1, 2 and 4 seconds ([`Api::first_wait`]). The call fails with
+//! [`RateLimited`](tool_core::ErrorKind::RateLimited) and the time to wait after the third repeat, or at once if the wait is longer than
+//! [`Api::longest_wait`] or than the time until the deadline of the call. A call also fails at once if GitHub responds that its primary limit is
+//! exhausted.
 //!
 //! # Requests with an unknown result
 //!
@@ -133,7 +134,7 @@ impl Client {
         Ok(Request::new(method, url).keep_method())
     }
 
-    /// Sends a request. Repeats it if the vendor limits the rate.
+    /// Sends a request, and returns the response with any status. Repeats the request if the vendor limits the rate.
     pub(crate) async fn send(&self, request: Request) -> Result<Reply, ToolError> {
         let reads = request.reads();
         self.repeat(request, reads).await
@@ -188,9 +189,9 @@ impl Client {
     }
 }
 
-/// Returns the time to wait if the vendor did not carry out the request because of its rate limit. The inner `None` means that the vendor named no
-/// time. GitHub responds with 403 and `Retry-After` for its secondary limits. If its primary limit is exhausted, it names the end of the limit in a
-/// header of its own, so the request is not repeated.
+/// Returns the time to wait if the vendor did not carry out the request because of its rate limit and the request may be repeated; `None` for any
+/// other response. The inner `None` means that the vendor named no time. GitHub responds with 403 and `Retry-After` for its secondary limits. If its
+/// primary limit is exhausted, it names the end of the limit in a header of its own, so the request is not repeated.
 #[expect(
     clippy::option_option,
     reason = "a limit without a time is not the same as no limit"
@@ -228,7 +229,7 @@ impl Reply {
         (200..300).contains(&self.response.status())
     }
 
-    /// Deserializes the body of a successful response.
+    /// Deserializes the body of a successful response. If this fails for a request that changes something, the error says that its result is unknown.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
         let read = self.response.json();
         read.map_err(|error| self.unreadable(&error))

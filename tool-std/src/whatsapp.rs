@@ -33,9 +33,8 @@
 //!
 //! # Limits
 //!
-//! A template has at most 100 variables of 1 to 1,024 characters each, without line breaks and tabs. The audit stores the length of each variable
-//! instead of its value.
-//! [`vendor`](crate::vendor) describes rate limits and errors.
+//! A template has at most 100 variables of 1 to 1,024 characters each, not blank and without line breaks and tabs. The audit stores the length of
+//! each variable instead of its value. [`vendor`](crate::vendor) describes rate limits and errors.
 
 mod send;
 

@@ -180,7 +180,7 @@ impl Workspaces {
     ///
     /// # Errors
     ///
-    /// Returns a [`WorkspaceError`] if the name of the workspace is invalid, or for the first file or folder that could not be removed.
+    /// Returns a [`WorkspaceError`] if the name of the workspace is invalid, or for the first operation of the file system that failed.
     pub fn delete_instance(&self, instance: &str) -> Result<bool, WorkspaceError> {
         name::check_instance(instance)?;
         remove::instance(&self.root, instance)
@@ -195,8 +195,8 @@ impl Workspaces {
     ///
     /// # Errors
     ///
-    /// Returns a [`WorkspaceError`] if the name of the workspace or the id of the conversation is invalid, or for the first file or folder that could
-    /// not be removed.
+    /// Returns a [`WorkspaceError`] if the name of the workspace or the id of the conversation is invalid, or for the first operation of the file
+    /// system that failed.
     ///
     /// ```
     /// # let root = tempfile::tempdir()?;
@@ -237,7 +237,7 @@ struct Inner {
     folder: String,
     #[cfg_attr(
         not(any(feature = "fs", feature = "git")),
-        expect(dead_code, reason = "only the tools of `fs` open files")
+        expect(dead_code, reason = "only `fs` and `git` check files")
     )]
     trust: Trust,
     dir: OnceLock<Dir>,
@@ -276,8 +276,8 @@ impl Workspace {
         &self.0.conversation
     }
 
-    /// Opens the folder in which a pack stores data of this conversation, which no tool can reach. It is next to the folder of conversations, so it
-    /// is removed with the workspace. If it does not exist, it is created with access for its owner only.
+    /// Opens the folder in which a pack stores data of this conversation. No [`WorkspacePath`] leads to the folder. It is next to the folder of
+    /// conversations, and is removed with the workspace or the conversation. If it does not exist, it is created with access for its owner only.
     #[cfg(feature = "git")]
     pub(crate) fn beside(&self, pack: &str) -> io::Result<(Dir, PathBuf)> {
         let inner = &*self.0;
@@ -351,12 +351,12 @@ pub enum WorkspaceError {
     /// The conversation's id is empty, `.` or `..`.
     #[error("`{0}` is not a valid conversation id: use an id that is not empty, `.` or `..`")]
     Conversation(String),
-    /// The file system reported an error.
+    /// The file system reported an error, or other conversations already use all folder names that the conversation could get.
     #[error("`{}`: {source}", path.display())]
     Io {
-        /// The path to open or remove.
+        /// The root of the folders if a conversation was to be opened; the folder of the workspace if files were to be removed.
         path: PathBuf,
-        /// The error of the file system.
+        /// The cause.
         source: io::Error,
     },
 }

@@ -183,7 +183,8 @@ fn filters(filters: &[HubSpotFilter]) -> Result<Vec<Value>, ToolError> {
     Err(ToolError::invalid_arguments(issues))
 }
 
-/// Returns the properties of a call: the properties with their own arguments in `own`, and the list `more`. A name that is set twice is an error.
+/// Joins the properties of a call: `own` has the properties with a separate argument, `more` is the list `properties`. A name that is set twice is an
+/// error.
 pub(super) fn properties(
     own: &[(&str, Option<String>)],
     more: Vec<HubSpotProperty>,
@@ -227,12 +228,12 @@ pub(super) fn request(
         .secret_header(AUTHORIZATION, &bearer(key))
 }
 
-/// Sends a request that changes something, and returns the response if it succeeded.
+/// Sends a request, and returns the response if its status is 2xx. Any other status is an error.
 pub(super) async fn send(client: &Client, request: Request) -> Result<Reply, ToolError> {
     judged(client.send(request).await?)
 }
 
-/// Sends a request that adds or changes a record, and returns the record.
+/// Sends a request whose response is a record, and returns the record.
 pub(super) async fn record(client: &Client, request: Request) -> Result<HubSpotRecord, ToolError> {
     let record: Record = send(client, request).await?.json()?;
     Ok(record.shown())

@@ -112,7 +112,7 @@ pub enum AnswerError {
     /// An answer has a text, and the question allows none.
     #[error("the question `{0}` allows no text: choose an option")]
     TextNotAllowed(String),
-    /// A question has no answer.
+    /// A question has no answer, or its answer has neither an option nor a text.
     #[error(
         "the question `{0}` has no answer: answer each question, or send the status `deferred` without answers"
     )]
@@ -125,7 +125,8 @@ pub enum AnswerError {
 }
 
 impl UserQuestions {
-    /// Checks the conditions that a schema cannot express: ids are unique, and each question can be answered.
+    /// Checks the conditions that a schema cannot express: ids of questions are unique, labels of options are unique within a question, and each
+    /// question can be answered.
     pub fn check(&self) -> Result<(), AnswerError> {
         let mut ids = BTreeSet::new();
         for question in &self.questions {

@@ -20,7 +20,9 @@ pub struct OutboundMessage {
     pub target: String,
     /// The text to send.
     pub text: String,
-    /// Identifies the message. A message that is sent again, for example after a crash, has the same key: pass it to a service that accepts such a key.
+    /// Identifies the message: pass the key to a service that accepts one, so that the service does not send a message twice. If the host has a
+    /// [`Gate`](tool_core::Gate), a call of a turn has the same key when it is dispatched again, for example after a crash. The answer of a scheduled
+    /// task has the same key in each attempt. Otherwise, a repeated call may have a new key.
     pub key: String,
 }
 
@@ -99,9 +101,9 @@ impl fmt::Debug for Outbound {
     }
 }
 
-/// The person whose message started the turn, as a host value of [`send_outbound_message`](fn@send_outbound_message). A host adds it to the context
-/// of a turn that a channel has triggered, with the rules of [`Runtime::Webhook`](tool_core::Runtime::Webhook). [`Turns`](tool_core::turn::Turns) ends the
-/// turn with the sent text as the answer, so the model is not called again.
+/// The sender of the message that started the turn (a person or a group), as a host value of [`send_outbound_message`](fn@send_outbound_message). A
+/// host adds it to the context of a turn that a channel has triggered, with the rules of [`Runtime::Webhook`](tool_core::Runtime::Webhook).
+/// [`Turns`](tool_core::turn::Turns) ends the turn with the sent text as the answer, so the model is not called again.
 #[derive(Clone, Debug)]
 pub struct Trigger(pub Outbound);
 
@@ -144,7 +146,8 @@ pub async fn send_outbound_message(
     })
 }
 
-/// Returns the key of the message that a call sends: the identity of the call. Without a gate, a call has no identity, and the key is new for each call.
+/// Returns the key of the message that a call sends: the key of the identity of the call. Without a gate, a call has no identity, and the key
+/// consists of the id of the call and the time.
 pub(super) fn message_key(cx: &ToolContext) -> String {
     if let Some(key) = cx.idempotency_key() {
         return key.to_string();

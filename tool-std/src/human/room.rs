@@ -66,7 +66,7 @@ impl fmt::Debug for Room {
     }
 }
 
-/// Returns the room of a context: its conversation.
+/// Returns the id of the room: the conversation of the context.
 fn own_room(cx: &ToolContext) -> Result<ThreadId, ToolError> {
     cx.thread()
         .ok_or_else(|| ToolError::unavailable("the conversation of the room"))
@@ -188,10 +188,10 @@ pub async fn compact_room_history(
     let messages = room.store.room_messages(&id).await?;
     let keep = usize::try_from(keep_recent).unwrap_or(usize::MAX);
     let replaced = &messages[..messages.len().saturating_sub(keep)];
-    // A summary alone is not summarized again.
     let [.., last] = replaced else {
         return Ok(history(0, messages.len()));
     };
+    // A summary alone is not summarized again.
     if replaced.iter().all(|message| message.is_summary) {
         return Ok(history(0, messages.len() - replaced.len()));
     }

@@ -8,25 +8,25 @@ use tool_core::store::DocumentRow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DocumentFault {
-    /// `UNSUPPORTED_TYPE`: no text can be extracted from this MIME type, or the program lacks the feature for it.
+    /// `UNSUPPORTED_TYPE`: the program cannot extract text from this MIME type, for example because it lacks the feature for this type.
     UnsupportedType,
     /// `NOT_TEXT`: the MIME type is a text, and the content is not UTF-8.
     NotText,
-    /// `HTML_TOO_COMPLEX`: the HTML has too many elements, elements that are nested too deeply, or takes too long to be read.
+    /// `HTML_TOO_COMPLEX`: the HTML has too many elements, its elements are nested too deeply, or its conversion takes too long or fails.
     HtmlTooComplex,
-    /// `PDF_ENCRYPTED`: the PDF can only be opened with a password.
+    /// `PDF_ENCRYPTED`: the PDF is encrypted and cannot be decrypted, for example because this needs a password.
     PdfEncrypted,
     /// `PDF_SCANNED`: the PDF contains no text, for example because its pages are images.
     PdfScanned,
-    /// `PDF_DAMAGED`: the file is not a PDF, or is damaged.
+    /// `PDF_DAMAGED`: the file cannot be read as a PDF, for example because it is damaged, or because the process that reads it crashes.
     PdfDamaged,
     /// `PDF_TOO_MUCH_MEMORY`: reading the PDF took more memory than allowed, for example because its streams decompress to a multiple of their size.
     PdfMemory,
     /// `PDF_TIMEOUT`: reading the PDF took longer than allowed.
     PdfTimeout,
-    /// `TEXT_TOO_LARGE`: the extracted text is longer than a document may be.
+    /// `TEXT_TOO_LARGE`: the text of the PDF is longer than a document may be.
     TextTooLarge,
-    /// `CRASH_LIMIT`: the processes that indexed the document died.
+    /// `CRASH_LIMIT`: the leases of the document expired too often, probably because its content crashes the processes that index it.
     CrashLimit,
 }
 
@@ -75,13 +75,11 @@ impl DocumentFault {
             Self::HtmlTooComplex => {
                 "the HTML is too complex, write the text of the document as Markdown"
             }
-            Self::PdfEncrypted => {
-                "the PDF is protected by a password, upload a copy without a password"
-            }
+            Self::PdfEncrypted => "the PDF is encrypted, upload a copy without a password",
             Self::PdfScanned => {
-                "the PDF contains no text, only images: upload a PDF with text, or write its text as Markdown"
+                "the PDF contains no text, for example because its pages are images: upload a PDF with text, or write its text as Markdown"
             }
-            Self::PdfDamaged => "the file is not a valid PDF, export it again",
+            Self::PdfDamaged => "the file cannot be read as a PDF, export it again",
             Self::PdfMemory => "the PDF needs too much memory, upload it in smaller parts",
             Self::PdfTimeout => "the PDF takes too long to be read, upload it in smaller parts",
             Self::TextTooLarge => {
@@ -100,7 +98,7 @@ impl fmt::Display for DocumentFault {
     }
 }
 
-/// Returns the text for a stored fault.
+/// Returns the text for a stored code. An unknown code is returned unchanged.
 pub(super) fn explained(code: &str) -> String {
     DocumentFault::from_code(code).map_or_else(|| code.to_owned(), |fault| fault.to_string())
 }

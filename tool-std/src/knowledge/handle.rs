@@ -13,10 +13,10 @@ use tool_core::{Effect, ErrorKind, FromContext, ToolContext, ToolError};
 use super::index::Indexer;
 use crate::embedding::{Embedder, vectors};
 
-/// The number of documents that one transaction of [`Knowledge::renew_embeddings`] changes.
+/// The maximum number of documents that one transaction of [`Knowledge::renew_embeddings`] changes.
 const RENEWED: u32 = 200;
 
-/// The documents of a host, for all tools of this pack. It is cheap to clone. Pass it to the tools with
+/// The documents of a host, for all tools of this pack. The value is cheap to clone. Pass it to the tools with
 /// [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 #[derive(Clone)]
 pub struct Knowledge {
@@ -28,7 +28,7 @@ struct Inner {
     store: Box<dyn KnowledgeStore>,
     /// Wakes an indexer of this process after a write.
     written: Notify,
-    /// Wakes an indexer of this process when chunks wait for embeddings.
+    /// Wakes an indexer of this process when chunks may need embeddings.
     indexed: Notify,
 }
 
@@ -117,7 +117,7 @@ impl Knowledge {
         Ok(Some(found.await.map_err(|error| unavailable(&error))?))
     }
 
-    /// Returns the model that computes embeddings.
+    /// Returns the model that computes embeddings, if one is set.
     pub(super) fn model(&self) -> Option<&dyn Embedder> {
         self.embedder.as_deref()
     }
@@ -131,7 +131,7 @@ impl Knowledge {
         self.inner.indexed.notify_one();
     }
 
-    /// Waits until this process reports that chunks need embeddings.
+    /// Waits until [`wake_embedder`](Self::wake_embedder) is called, because chunks may need embeddings.
     pub(super) async fn indexed(&self) {
         self.inner.indexed.notified().await;
     }

@@ -92,14 +92,16 @@ impl Indexer {
         self
     }
 
-    /// Sets the time after which another worker takes over the documents of a worker that died. The default is 60 seconds. A running worker extends its lease.
-    /// This time is also the maximum duration of one call of the embedder.
+    /// Sets the length of the lease of a document. If a worker dies, another worker claims its document when the lease has expired. The default is 60
+    /// seconds. While a worker indexes a document, it extends the lease. While it computes embeddings, it does not, so this time is also the maximum
+    /// duration of one call of the embedder.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// Sets the interval at which the worker reads the store to find documents that other processes have written. The default is one second.
+    /// Sets the interval at which the worker reads the store to find work that is not reported in this process, for example documents that other
+    /// processes have written, and retries. The default is one second.
     pub fn poll(mut self, pause: Duration) -> Self {
         self.poll = pause;
         self
@@ -169,7 +171,7 @@ impl Indexer {
     }
 
     /// Indexes all documents that are ready, and computes the embeddings that are missing. If the embedder fails, a later call computes the missing
-    /// embeddings. Returns the number of documents that were indexed.
+    /// embeddings. Returns the number of documents that were claimed for indexing, including documents that cannot be indexed.
     pub async fn run_until_idle(&self) -> Result<usize, StoreError> {
         let mut done = 0;
         loop {
@@ -224,7 +226,7 @@ impl Indexer {
                 if finished? {
                     self.knowledge.wake_embedder();
                 } else {
-                    tracing::debug!(file = row.name.file(), "the document was written or claimed meanwhile");
+                    tracing::debug!(file = row.name.file(), "the document was written, claimed or removed meanwhile");
                 }
             }
             () = self.hold(&row, &token) => {
@@ -234,7 +236,8 @@ impl Indexer {
         Ok(true)
     }
 
-    /// Computes the embeddings of a batch of chunks. Returns whether a document was ready; `false` while the embedder is paused.
+    /// Computes the embeddings of a batch of chunks, and returns true, also if the embedder fails. Returns false if no document is ready, and while
+    /// the embedder is paused.
     async fn embed(&self, embedder: &dyn Embedder) -> Result<bool, StoreError> {
         if self.embedder_state(|state| state.paused.is_some_and(|until| until > Instant::now())) {
             return Ok(false);
@@ -278,7 +281,7 @@ impl Indexer {
         {
             tracing::debug!(
                 file = row.name.file(),
-                "the document was indexed or claimed meanwhile"
+                "the document was indexed, claimed or removed meanwhile"
             );
         }
         Ok(true)
@@ -328,7 +331,7 @@ impl Indexer {
             Err(NoText::Host(error)) => {
                 tracing::warn!(
                     error,
-                    "the child process that reads PDF files cannot be started"
+                    "the child process that reads PDF files cannot be started or was lost"
                 );
                 return IndexOutcome::Retry(HOST_PAUSE);
             }

@@ -1,7 +1,8 @@
 //! Text extraction from PDF files in a sandboxed child process.
 //!
-//! A PDF is hostile input: its streams decompress to any size, its objects refer to each other in circles, and libraries that read it panic. The child process
-//! has no files, no network and no environment, and limits of memory and time.
+//! A PDF is untrusted input: its streams can decompress to any size, its objects can refer to each other in circles, and libraries that read it can
+//! panic. As far as [`Isolation`] can enforce it, the child process has no access to files and no network. It has no environment variables of the
+//! host, and its memory and time are limited.
 
 use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
@@ -19,13 +20,13 @@ const MODE: &str = "tool-std-pdf";
 
 tool_isolate::mode!(MODE, read);
 
-/// The exit code for a PDF with a password.
+/// The exit code for an encrypted PDF that cannot be decrypted, for example because this needs a password.
 const ENCRYPTED: u8 = 3;
 
-/// The exit code for a file that is not a PDF, or is damaged. It is also the code of a panic.
+/// The exit code for a file that cannot be read as a PDF. It is also the code of a panic.
 const DAMAGED: u8 = 101;
 
-/// The exit code for a text that cannot be written, because the host has stopped reading.
+/// The exit code for a text that cannot be written, for example because the host has stopped reading.
 const UNREAD: u8 = 4;
 
 /// Reads a PDF from standard input, writes its text to standard output, and returns the exit code. It runs in the child process.

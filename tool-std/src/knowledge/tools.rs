@@ -285,7 +285,7 @@ fn too_large(text: &str) -> ToolError {
     ToolError::new(format!("DOCUMENT_SIZE_EXCEEDED: {text}"))
 }
 
-/// Returns the error for a write that the store refuses.
+/// Returns the error for an invalid file name, or for a write that the store has refused or could not make.
 fn refused(error: StoreError) -> ToolError {
     match error {
         StoreError::Conflict(text) => ToolError::new(text),

@@ -13,17 +13,17 @@ use super::Memory;
 use super::host::{thread, unavailable};
 use crate::embedding::rounded;
 
-/// The number of messages that are read at a time.
+/// The maximum number of messages that are read at a time.
 const PAGE: u32 = 500;
 
-/// The maximum number of messages that each word of the query contributes, the newest ones. So a word that is in every message does not displace the
-/// messages with a rare word.
+/// The maximum number of messages that each word of the query contributes. Only the newest messages with the word are ranked, so that a word that is
+/// in every message does not displace the messages with a rare word.
 const CANDIDATES: usize = 256;
 
 /// The maximum length of a snippet, in characters.
 const SNIPPET: usize = 300;
 
-/// The number of characters of a snippet before the first word of the query.
+/// The maximum number of characters of a shortened snippet before the first word of the query.
 const BEFORE: usize = 60;
 
 /// The author of a message.
@@ -179,7 +179,7 @@ impl Found {
     }
 }
 
-/// Returns the text of a message of the user or the model; `None` for other messages.
+/// Returns the text of a message of the user or the model; `None` for other messages and for a content that cannot be deserialized.
 fn spoken(message: &Message) -> Option<Spoken> {
     let content = &message.content;
     let (role, text) = match message.role {

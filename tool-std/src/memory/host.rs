@@ -95,7 +95,7 @@ impl Memory {
         self
     }
 
-    /// Sets the label of the author of notes. By default, it is the name of the agent.
+    /// Sets the label of the author of notes. By default, it is the name of the agent, or `agent` if the context names no agent.
     pub fn label(mut self, label: impl Into<Arc<str>>) -> Self {
         self.label = Some(label.into());
         self
@@ -127,7 +127,8 @@ impl Memory {
     /// Computes the embeddings of at most `limit` memories of a workspace that have no embedding of the present model, and returns their number.
     /// After a new embedder was set, or after the embedder has failed, call it until it returns 0. It can be interrupted at any time.
     ///
-    /// Fails with the kind [`ErrorKind::Unavailable`] if no embedder is set, or if the store or the embedder fails.
+    /// Fails with the kind [`ErrorKind::Unavailable`] if no embedder is set, if the store fails, or if the embedder returns invalid vectors. An
+    /// error of the embedder is returned unchanged.
     pub async fn embed_missing(&self, workspace: &Workspace, limit: u32) -> Result<u64, ToolError> {
         let Some(embedder) = &self.embedder else {
             return Err(ToolError::unavailable("an embedder"));

@@ -6,8 +6,8 @@ use tool_core::ToolError;
 
 use super::{Durability, ImportanceScorer, MemoryType};
 
-/// Computes the importance from the type and the durability of a memory, and from words that mark rules, dates and dangers. It needs no model, and returns
-/// the same number for the same memory.
+/// Computes the importance from the type and the durability of a memory, and from digits and words of the content that suggest importance, such as
+/// `must` and `deadline`. It needs no model, and returns the same number for the same memory.
 ///
 /// ```
 /// use tool_std::memory::{Durability, Heuristic, MemoryType};
@@ -18,7 +18,7 @@ use super::{Durability, ImportanceScorer, MemoryType};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Heuristic;
 
-/// Words of rules and dangers.
+/// Words that suggest that a memory is important.
 const MARKED: [&str; 14] = [
     "allergic",
     "allergy",
@@ -38,7 +38,7 @@ const MARKED: [&str; 14] = [
 
 impl Heuristic {
     /// Returns the importance: 0.25 to 0.6 for the type, 0.2 more for core and 0.2 less for ephemeral memories, 0.2 more for a marked word and 0.05 more for a
-    /// digit.
+    /// digit, but at most 1.
     pub fn score(content: &str, memory_type: MemoryType, durability: Durability) -> f64 {
         let base: f64 = match memory_type {
             MemoryType::Preference => 0.6,

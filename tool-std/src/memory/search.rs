@@ -130,7 +130,7 @@ fn fused(lists: Vec<Vec<MemoryHit>>, limit: u32) -> Vec<(MemoryRow, f64)> {
         .collect()
 }
 
-/// Orders memories by the scores of the host's reranker. If the reranker fails, keeps the order and returns a note.
+/// Orders memories by the scores of the host's reranker. If the reranker fails or returns invalid scores, keeps the order and returns a note.
 async fn rerank(
     memory: &Memory,
     query: &str,

@@ -7,7 +7,8 @@ use super::{Durability, MemoryType};
 
 /// A model that scores how well texts answer a query.
 pub trait Reranker: Send + Sync + 'static {
-    /// Returns the score of each text, in order; larger scores are better.
+    /// Returns the score of each text, in order; larger scores are better. If a score is infinite or NaN, or if the number of scores is not the
+    /// number of texts, the tool ignores the scores.
     fn rerank<'a>(
         &'a self,
         query: &'a str,
@@ -17,7 +18,7 @@ pub trait Reranker: Send + Sync + 'static {
 
 /// Computes the importance of a memory. [`Heuristic`](super::Heuristic) is the default.
 pub trait ImportanceScorer: Send + Sync + 'static {
-    /// Returns a number from 0 to 1. The tool clamps a number outside of this range, and replaces NaN with 0.5.
+    /// Returns a number from 0 to 1. The tool clamps a number outside of this range, and replaces NaN and an error with 0.5.
     fn importance<'a>(
         &'a self,
         content: &'a str,

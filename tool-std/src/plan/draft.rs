@@ -147,7 +147,7 @@ pub struct PlanEdge {
 }
 
 impl PlanDraft {
-    /// Compiles the draft. The error contains all issues.
+    /// Compiles the draft. The error contains the issues that were found, at least one of them blocking.
     pub(super) fn compile(self, rules: &PlanRules) -> Result<PlanSpec, Vec<PlanIssue>> {
         let mut texts = Texts(Vec::new());
         let draft = self.read(&mut texts);

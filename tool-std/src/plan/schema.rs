@@ -1,7 +1,7 @@
 //! Validation of task outputs against the JSON Schemas that a model wrote for its plan.
 //!
-//! Without `$ref`, the validator visits each value at most once for each part of the schema, so the length of the schema limits the work.
-//! `tool_core::schema::dynamic` is not used: it stores each schema until the process ends, and models write a new one for each plan.
+//! Without references such as `$ref`, the validator visits each value at most once for each part of the schema, so the length of the schema limits
+//! the work. `tool_core::schema::dynamic` is not used: it stores each schema until the process ends, and models write a new one for each plan.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
@@ -19,7 +19,7 @@ const DEEPEST_OUTPUT: usize = 64;
 /// Memory limit of a pattern's automaton, in bytes.
 const PATTERN_BYTES: usize = 1 << 18;
 
-/// Maximum number of issues of one output.
+/// Maximum number of issues that are returned for one output.
 const MOST_ISSUES: usize = 16;
 
 /// Maximum length of the text of an issue, in characters.
@@ -37,7 +37,10 @@ pub(super) fn check(schema: &Value) -> Result<(), String> {
         return Err(format!("it has more than {DEEPEST} levels"));
     }
     if has_reference(schema) {
-        return Err("it has a `$ref`: write the definition in its place".to_owned());
+        return Err(
+            "it has a `$ref`, `$dynamicRef` or `$recursiveRef`: write the definition in its place"
+                .to_owned(),
+        );
     }
     compile(schema).map(drop)
 }

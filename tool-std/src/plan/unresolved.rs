@@ -38,10 +38,10 @@ impl Unresolved {
     }
 }
 
-/// Returns the interrupted tasks of a run that have effects whose outcome is unknown: effects in the conversation that the agent of the task began
-/// during its attempt.
+/// Returns the interrupted tasks of a run that have effects whose outcome is unknown: effects in the conversation that began after the start of the
+/// task's attempt, and whose call may be a call of the executor of the attempt.
 ///
-/// The ledger does not store the task of an effect. If an agent works on several tasks at the same time, each of them has the effect.
+/// The ledger does not store the task of an effect. If an executor works on several tasks at the same time, each of them has the effect.
 pub(super) async fn unresolved(
     ledger: &dyn EffectLedger,
     row: &PlanRow,
@@ -67,7 +67,8 @@ pub(super) async fn unresolved(
     Ok(found.collect())
 }
 
-/// Returns the effects of the conversation that are ambiguous or still running, in the order in which they began.
+/// Returns the effects of the conversation that are ambiguous or still running, in the order in which they began, without effects of the tools of
+/// plans.
 async fn doubts(ledger: &dyn EffectLedger, row: &PlanRow) -> Result<Vec<EffectRow>, StoreError> {
     let thread = row.id.thread();
     let mut doubts = Vec::new();

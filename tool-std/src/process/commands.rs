@@ -170,8 +170,8 @@ impl Commands {
     }
 }
 
-/// Returns whether a program is a shell with `-c`, alone or among other letters. The first argument that is not an option, and all arguments after
-/// it, belong to a script.
+/// Returns whether a program is a shell with an option that runs a command line: `-c`, alone or among other letters, `--command` or `--init-command`.
+/// The first argument that is not an option, and all arguments after it, belong to a script.
 fn takes_a_line(program: &str, args: &[String]) -> bool {
     let name = Path::new(program).file_name().and_then(OsStr::to_str);
     let Some(name) = name.filter(|name| SHELLS.contains(name)) else {

@@ -9,7 +9,7 @@ const LONGEST: usize = 64 << 10;
 pub(super) struct Lines(Vec<u8>);
 
 impl Lines {
-    /// Adds bytes; returns the lines that are complete now, or an incomplete line that is longer than [`LONGEST`].
+    /// Adds bytes; returns the lines that are complete now, or an incomplete line that is longer than [`LONGEST`], or else `None`.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Option<String> {
         self.0.extend_from_slice(bytes);
         let whole = match self.0.iter().rposition(|byte| *byte == b'\n') {

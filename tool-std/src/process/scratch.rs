@@ -18,8 +18,9 @@ use crate::workspace::remove;
 /// Prefix of the names of these folders.
 const PREFIX: &str = "tool-std-";
 
-/// An empty folder that only the host's user may enter. [`end`](Scratch::end) removes it; if the value is dropped, a background thread removes the
-/// folder. The kernel releases the lock of a host that is killed, and the next host of the same user removes the folder.
+/// An empty folder that only the host's user may enter. [`end`](Scratch::end) removes it. If the value is dropped without `end`, the drop removes an
+/// empty folder, and a background thread removes any other. The kernel releases the lock of a host that is killed, and the next host of the same
+/// user removes the folder.
 #[derive(Debug)]
 pub(super) struct Scratch {
     path: PathBuf,
@@ -50,7 +51,7 @@ impl Scratch {
                         return Ok(Self { path, lock });
                     }
                 }
-                // The folder belongs to an earlier process with the same id.
+                // The folder belongs to another process with the same id, for example an earlier one.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -93,7 +94,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Locks a folder. Returns `None` if another process holds the lock or the folder does not exist any more.
+/// Locks a folder. Returns `None` if another process holds the lock, or if the folder does not exist any more or was replaced.
 fn locked(path: &Path) -> io::Result<Option<File>> {
     let no_link = OFlags::DIRECTORY | OFlags::NOFOLLOW;
     let folder = OpenOptions::new()

@@ -33,7 +33,7 @@ pub(super) fn issue(pointer: &str, expected: impl Into<String>, found: &str) -> 
     }])
 }
 
-/// Returns the value of an argument that this action requires.
+/// Returns the value of an argument that this action requires, or the error for a missing argument.
 pub(super) fn required<T>(value: Option<T>, pointer: &str, expected: &str) -> Result<T, ToolError> {
     value.ok_or_else(|| issue(pointer, expected, "nothing"))
 }
@@ -115,7 +115,7 @@ impl Fields {
             || self.run_at.is_some()
     }
 
-    /// Returns the kind of the new schedule, and the arguments. Omitted arguments get the values of the present schedule.
+    /// Returns the kind of the new schedule, and the arguments. Omitted arguments, except `run_at`, get the values of the present schedule.
     fn completed(&self, row: &TaskRow) -> (ScheduleType, Self) {
         let present = ScheduledTask::of(row.clone());
         let mut fields = self.clone();

@@ -20,7 +20,7 @@ pub(super) struct Plan {
     pub(super) due: Timestamp,
     /// The due times before it that do not run.
     pub(super) skipped: Vec<SkippedRun>,
-    /// The due time after it.
+    /// The due time of the task after the claim.
     pub(super) next: Option<Timestamp>,
 }
 
@@ -83,7 +83,7 @@ fn before(time: Timestamp, wait: Duration) -> Timestamp {
     Timestamp::from_millis(time.as_millis().saturating_sub(wait))
 }
 
-/// Returns the due times from `first` until `until` that do not run.
+/// Returns the due times from `first` to before `until`, which do not run, in at most [`MOST_ROWS`] rows.
 fn skipped(
     timing: &TaskTiming,
     first: Timestamp,

@@ -59,7 +59,8 @@ pub trait TaskRunner: Send + Sync + 'static {
     fn run<'a>(&'a self, task: &'a DueTask) -> BoxFuture<'a, Result<TaskDone, ToolError>>;
 }
 
-/// Runs the tasks of a store when they are due. Any number of schedulers in any number of processes can share one store: each run happens once.
+/// Runs the tasks of a store when they are due. Any number of schedulers in any number of processes can share one store: a run
+/// is claimed by one scheduler at a time, and a run that has ended is not started again.
 ///
 /// | rule | |
 /// |---|---|
@@ -125,7 +126,7 @@ impl Scheduler {
     /// Runs due tasks until the token is cancelled, and then waits for the current runs. To stop sooner, drop the future: the runs are attempted again when
     /// their leases end.
     ///
-    /// An error of the store is logged, and the next tick tries again.
+    /// If the store fails, the error is logged, and due tasks are read again at the next tick or when a run ends.
     pub async fn run(&self, stop: CancellationToken) {
         let mut runs = FuturesUnordered::new();
         while !stop.is_cancelled() {
@@ -151,7 +152,7 @@ impl Scheduler {
     }
 
     /// Runs all tasks that are due now, and returns the number of attempts. It ends when no task is due and no run is active; a failed attempt is repeated
-    /// only if its wait has passed by then.
+    /// only if its wait has passed by then. If the store fails, the error is logged, and this function ends when no run is active.
     ///
     /// A host that is woken by something else, such as a timer of its platform, calls this in place of [`run`](Self::run).
     pub async fn run_due(&self) -> usize {
@@ -178,7 +179,7 @@ impl Scheduler {
                         .map(|(row, run)| -> BoxFuture<'s, ()> { Box::pin(self.drive(row, run)) }),
                 );
             }
-            Err(error) => tracing::error!(%error, "the scheduler cannot read its store"),
+            Err(error) => tracing::error!(%error, "the scheduler cannot claim due runs"),
         }
         ended
     }

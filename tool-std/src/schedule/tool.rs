@@ -18,7 +18,7 @@ const MOST_TASKS: u32 = 100;
 /// The maximum number of attempts of an update, if other processes change the task at the same time.
 const TRIES: u32 = 5;
 
-/// The scheduled tasks of the workspace, as a host value of [`schedule_task`](fn@schedule_task).
+/// The store of the scheduled tasks, and their maximum number for a workspace, as a host value of [`schedule_task`](fn@schedule_task).
 #[derive(Clone)]
 pub struct Schedules {
     store: Arc<dyn ScheduleStore>,
@@ -305,7 +305,8 @@ impl Schedules {
         Ok(self.store.create_task(new).await?)
     }
 
-    /// Returns a task of the user of the context. A run has the identity of the user who created the task, so other users cannot change or run it.
+    /// Returns a task of the user of the context. A run has the identity of the user who created the task, so other users cannot change, delete
+    /// or run it.
     async fn own(&self, id: &TaskId, cx: &ToolContext) -> Result<TaskRow, ToolError> {
         let row = self.store.task(id).await?.ok_or_else(|| missing(id))?;
         if row.principal.as_deref() != cx.user() {

@@ -81,9 +81,9 @@ impl DueTask {
     /// `cx` is made from [`context`](Self::context). `threads` is the store of `turns`. Returns [`TaskDone::Waiting`] if the turn waits, for example
     /// for an approval or for the client.
     ///
-    /// The answer is sent through `channels`, if the task names a channel. The key of the message is the id of the task and the due time, so that a service
-    /// that accepts such a key does not send an answer twice if the process dies between sending and storing the end of the run. An answer that a tool has sent
-    /// already is not sent again.
+    /// The answer is sent through `channels`, if the task names a channel and the answer is not blank. The key of the message is the id of the task
+    /// and the due time, so that a service that accepts such a key does not send an answer twice if the process dies between sending and storing the
+    /// end of the run. An answer that a tool has sent already is not sent again.
     pub async fn drive<M: Model + ?Sized>(
         &self,
         turns: &Turns,

@@ -77,7 +77,8 @@ pub async fn post_slack_message(
     })
 }
 
-/// Escapes the characters that begin Slack's own syntax, <https://docs.slack.dev/messaging/formatting-message-text#escaping>.
+/// Escapes the characters that begin Slack's own syntax; fails if the escaped text is too long,
+/// <https://docs.slack.dev/messaging/formatting-message-text#escaping>.
 fn escaped(message: &str) -> Result<String, ToolError> {
     let text = message
         .replace('&', "&amp;")

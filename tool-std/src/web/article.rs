@@ -69,7 +69,7 @@ fn rest(document: &Document) -> String {
 }
 
 /// Makes the links absolute and removes links that do not lead to a web page. Returns the first [`MOST_LINKS`] of the other links, each once, without
-/// links to the page itself and without URLs of more than [`LONGEST_URL`] bytes.
+/// links to a fragment of the page itself and without URLs of more than [`LONGEST_URL`] bytes.
 fn links(document: &Document, base: &Url) -> Vec<Link> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();

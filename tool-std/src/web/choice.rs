@@ -81,7 +81,7 @@ impl Search {
         }
     }
 
-    /// Adds an engine. It replaces an engine of the same name.
+    /// Adds an engine. It replaces an engine of the same name, ignoring case.
     pub fn and(mut self, provider: impl SearchProvider) -> Self {
         let provider: Arc<dyn SearchProvider> = Arc::new(provider);
         let mut known = self.providers.iter_mut();

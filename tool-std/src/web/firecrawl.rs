@@ -19,7 +19,7 @@ const PAGE_WAIT: Duration = Duration::from_mins(1);
 /// The service Firecrawl: a search engine for [`Search`](super::Search), and a reader of pages for [`Pages`](super::Pages), which runs the
 /// scripts of a page.
 ///
-/// Its key is the secret `firecrawl_api_key`.
+/// Its key is the secret `firecrawl_api_key`. For searches, [`Search`](super::Search) can use the secret `search_api_key` instead.
 ///
 /// ```
 /// use tool_core::{SecretString, ToolContext};

@@ -56,8 +56,8 @@ pub struct FetchedPage {
 /// # }
 /// ```
 pub trait PageProvider: Send + Sync + 'static {
-    /// Reads a page. Requests must use `http`, so that its guard applies to the service. The guard has admitted `url`, as
-    /// far as that is known before its host is resolved.
+    /// Reads a page. Requests must use `http`, so that its guard applies to the service. `key` is the secret `firecrawl_api_key` of the call, also
+    /// for other services. The guard has admitted `url`; addresses that its host resolves to are not checked.
     fn fetch<'a>(
         &'a self,
         http: &'a Http,
@@ -84,7 +84,7 @@ impl Pages {
         }
     }
 
-    /// Reads a page with the service, if the host has chosen one.
+    /// Reads a page with the service; `None` if the host has set none.
     pub(super) async fn fetch(
         &self,
         key: Option<&SecretString>,

@@ -231,8 +231,8 @@ fn plain(text: &str) -> String {
     text_of(&said).unwrap_or_default()
 }
 
-/// Sends a request to a service and interprets the response: a status other than 200 becomes an error for the model. `what` names the service in the
-/// text for the model, such as `the search engine`, and `name` in the text for the operator.
+/// Sends a request to a service and returns the JSON of the response. A status other than 200, a body that is too long and a body that is not JSON
+/// become errors. `what` names the service in the text for the model, such as `the search engine`, and `name` in the text for the operator.
 pub(super) async fn ask(
     http: &Http,
     request: Request,
@@ -282,7 +282,7 @@ pub(super) async fn ask(
     })
 }
 
-/// Creates a request to an engine, with the timeout of all engines.
+/// Creates a request with the timeout for search engines.
 pub(super) fn request(method: crate::http::Method, url: &str) -> Request {
     Request::new(method, url).timeout(WAIT)
 }

@@ -55,7 +55,7 @@ impl Facts {
         facts(dir, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// Checks whether the file may be read or replaced; `home` is the location of the conversation's folder.
+    /// Checks whether the file may be read or replaced, or the folder entered; `home` is the location of the conversation's folder.
     pub(crate) fn admit(&self, home: Place, trust: Trust) -> Result<(), Refused> {
         if self.place != home && !trust.other_devices {
             return Err(Refused::OtherDevice);
@@ -85,7 +85,7 @@ fn facts(at: impl AsFd, name: &str, flags: AtFlags) -> io::Result<Facts> {
 
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
     let stat = match statx(&at, name, flags, wanted) {
-        // A sandbox may forbid this system call.
+        // The kernel may lack this system call, or a sandbox may forbid it.
         Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => return plain(at, name, flags),
         stat => stat?,
     };

@@ -9,7 +9,7 @@ use cap_std::fs::OpenOptions;
 
 use super::{IDS, Workspace, open_root};
 
-/// Maximum time that a writer waits for other writers, which hold the lock for the time of one rename.
+/// Maximum time that a writer waits for other writers. A writer holds the lock while it checks and replaces one file.
 const WAIT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(1);
 

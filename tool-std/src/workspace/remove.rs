@@ -112,8 +112,9 @@ fn remove_aside(
     }
 }
 
-/// Removes a tree of any depth with at most two open folders: each folder in it is first moved to its top level. Mounts in it are neither emptied nor
-/// removed. If something cannot be removed, everything else is removed nevertheless; the first error is returned.
+/// Removes a file, a link, or a tree of any depth with at most two open folders in it: each folder in the tree is first moved to its top level.
+/// Mounts in the tree are neither emptied nor removed. If something cannot be removed, everything else is removed nevertheless; the first error is
+/// returned.
 pub(crate) fn remove(parent: &Dir, name: &OsStr) -> io::Result<()> {
     if !parent.symlink_metadata(name)?.is_dir() {
         return parent.remove_file(name);
