@@ -149,6 +149,25 @@ async fn largest_output_of_a_chain_is_reserved() {
     }
 }
 
+// Any model of a chain may answer, so the largest cost of the chain is reserved, regardless of the order.
+#[tokio::test]
+async fn largest_cost_of_a_chain_is_reserved() {
+    let (cheap, dear) = (ModelPrice::new(0, 1), ModelPrice::new(0, 2_000_000));
+    for prices in [[cheap, dear], [dear, cheap]] {
+        let server = StandIn::start(vec![events(chat_answer("Done."))]).await;
+        let budget = Budget::new(MemoryStore::default(), "day").most_cost(900);
+        let world = World::of(ToolContext::builder().with(budget)).await;
+        let [first, second] = prices.map(|price| {
+            let model = chat(&server).max_tokens(500).price(price);
+            model.build().unwrap()
+        });
+        // 500 tokens of output at the larger price cost 1,000.
+        let outcome = world.drive(&mut first.or(second)).await.unwrap();
+        assert!(matches!(outcome, Outcome::SharedBudget(_)), "{outcome:?}");
+        assert!(server.received().is_empty());
+    }
+}
+
 // A budget without a limit is an error of the host, and the error names the budget.
 #[tokio::test]
 async fn budget_without_a_limit_is_refused() {

@@ -1,10 +1,12 @@
 //! Chains of models: fallback to the next model, and waits that providers request.
 
+use std::time::Duration;
+
 use serde_json::json;
 use tool_agent::model::ModelErrorKind;
 
 use crate::standin::{StandIn, cut, events, json_response};
-use crate::support::{Events, World, anthropic, call, chat, chat_answer, start, stop, text};
+use crate::support::{Events, World, anthropic, call, chat, chat_answer, quick, start, stop, text};
 
 // The next model answers when a model is overloaded, has no quota, asks for a long wait, refuses the key, does not exist, or breaks its stream.
 #[tokio::test]
@@ -152,7 +154,7 @@ async fn error_of_a_chain_has_the_shortest_wait() {
         (ModelErrorKind::NotFound, None)
     );
     let wait = failure.soonest().unwrap();
-    assert_eq!(wait, std::time::Duration::from_secs(65));
+    assert_eq!(wait, Duration::from_secs(65));
     assert_eq!(
         (failure.earlier[0].status, failure.earlier[0].attempts),
         (Some(429), 1)
@@ -200,4 +202,22 @@ async fn rest_of_an_earlier_wait_suspends_a_run() {
         assert!(wait.as_secs() >= 590, "{wait:?}");
     }
     assert_eq!(server.received().len(), 1);
+}
+
+// While the wait of a model has not ended, the next model is asked at once, even if the wait would fit into the budget.
+#[tokio::test]
+async fn resting_model_is_skipped() {
+    let refused = json_response(429, &[("retry-after", "30")], &json!({}));
+    let first = StandIn::start(vec![refused]).await;
+    let second = StandIn::start(vec![events(chat_answer("Done."))]).await;
+    let mut retry = quick();
+    retry.attempts = 1;
+    let model = anthropic(&first).retry(retry).build().unwrap();
+    let mut model = model.or(chat(&second).build().unwrap());
+    for _ in 0..2 {
+        let world = World::new().await;
+        let answer = tokio::time::timeout(Duration::from_secs(9), world.answer(&mut model));
+        assert_eq!(answer.await.unwrap(), "Done.");
+    }
+    assert_eq!((first.received().len(), second.received().len()), (1, 2));
 }

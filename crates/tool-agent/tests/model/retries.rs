@@ -234,8 +234,9 @@ async fn failing_credentials_end_the_request() {
 async fn redirect_is_not_followed() {
     let other = StandIn::start(vec![events(chat_answer("Stolen."))]).await;
     let to = format!("{}/chat/completions", other.url);
-    // The query may contain secrets, so the error does not contain it.
-    let location = format!("{to}?key=hunter2#part");
+    // The query and the user may contain secrets, so the error does not contain them.
+    let location = to.replace("http://", "http://ann:hunter2@");
+    let location = format!("{location}?key=hunter2#part");
     let redirect = json_response(307, &[("location", &location)], &json!({}));
     let server = StandIn::start(vec![redirect]).await;
     let mut model = chat(&server).build().unwrap();

@@ -91,3 +91,28 @@ async fn permit_returns_with_the_response() {
     }
     assert_eq!(server.received().len(), 3);
 }
+
+// A step holds no permit while it waits for its next attempt, so another process can send its request.
+#[tokio::test]
+async fn waiting_step_holds_no_permit() {
+    let failing = StandIn::start(vec![json_response(503, &[], &json!({}))]).await;
+    let (server, store) = (answering().await, MemoryStore::default());
+    let mut retry = quick();
+    retry.first_wait = Duration::from_secs(60);
+    retry.longest_wait = Duration::from_secs(60);
+    let waiting = chat(&failing).retry(retry);
+    let waiting = waiting.shared_limits(limits(&store, Limit::at_once(1)));
+    let mut waiting = waiting.build().unwrap();
+    let mut other = model(&server, &store, Limit::at_once(1), Duration::from_secs(9));
+    let first = World::new().await;
+    let answer = async {
+        while failing.received().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        World::new().await.answer(&mut other).await
+    };
+    tokio::select! {
+        outcome = first.drive(&mut waiting) => panic!("{outcome:?}"),
+        answer = answer => assert_eq!(answer, "Hello."),
+    }
+}

@@ -5,10 +5,11 @@ use std::time::Duration;
 use serde_json::json;
 use tool_agent::model::{ModelErrorKind, TimeoutPhase, Timeouts};
 use tool_core::turn::Outcome;
+use tool_core::{CancellationToken, ToolContext};
 
 use crate::standin::{Act, StandIn, cut, events, json_response};
 use crate::support::{
-    Events, World, answer, anthropic, call, chat, chat_answer, error, start, stop, text,
+    Events, KEY, World, answer, anthropic, call, chat, chat_answer, error, start, stop, text,
 };
 
 // The status is 200, and the first event of the stream is an error.
@@ -167,6 +168,8 @@ async fn silent_stream_times_out_despite_pings_and_bytes() {
             silent.push(Act::Pause(Duration::from_millis(25)));
             silent.push(Act::Send(noise.to_owned()));
         }
+        // The timeout ends the attempt before the rest of its reply arrives.
+        silent.extend(cut([text(0, "Late."), stop("end_turn")].concat()).split_off(1));
         silent.push(Act::UntilClosed);
         let server = StandIn::start(vec![silent, events(answer("Done."))]).await;
         let (model, seen) = Events::of(anthropic(&server).timeouts(short()).build().unwrap());
@@ -340,6 +343,53 @@ async fn connection_after_the_final_event_does_not_matter() {
         assert_eq!(World::new().await.answer(&mut model).await, "Done.");
         assert_eq!(server.received().len(), 1);
     }
+}
+
+// If a server keeps the connection open after the final event, the reply is returned after a few seconds, and not after the idle timeout.
+#[tokio::test]
+async fn open_connection_delays_a_complete_reply_only_shortly() {
+    let mut open = cut(answer("Done."));
+    open.push(Act::UntilClosed);
+    let server = StandIn::start(vec![open]).await;
+    let mut model = anthropic(&server).build().unwrap();
+    let world = World::new().await;
+    let answer = tokio::time::timeout(Duration::from_secs(30), world.answer(&mut model));
+    assert_eq!(answer.await.unwrap(), "Done.");
+}
+
+// If a server repeats the key in an error of a stream, the key is redacted from the text and the code.
+#[tokio::test]
+async fn key_is_redacted_from_errors_of_streams() {
+    let failed =
+        json!({"type": "error", "error": {"type": KEY, "message": format!("Unknown key {KEY}.")}});
+    let server = StandIn::start(vec![events([failed])]).await;
+    let mut model = anthropic(&server).build().unwrap();
+    let failure = World::new().await.failure(&mut model).await;
+    let shown = format!("{failure:?} {failure}");
+    assert!(!shown.contains(KEY), "{shown}");
+    assert!(failure.message.contains("[secret:key]"), "{failure}");
+}
+
+// The tokens of a reply that was stopped before its first piece count towards the run.
+#[tokio::test]
+async fn tokens_before_the_first_piece_count() {
+    let mut begun = cut([start()]);
+    begun.push(Act::UntilClosed);
+    let server = StandIn::start(vec![begun]).await;
+    let token = CancellationToken::new();
+    let world = World::of(ToolContext::builder().cancellation(token.clone())).await;
+    let mut model = anthropic(&server).build().unwrap();
+    let stop = async {
+        while server.received().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // The first event arrives, which has the tokens and no piece.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        token.cancel();
+    };
+    let (outcome, ()) = tokio::join!(world.drive(&mut model), stop);
+    assert!(matches!(outcome, Ok(Outcome::Cancelled)), "{outcome:?}");
+    assert_eq!(tokens_of_the_run(&world).await, 21);
 }
 
 // Anthropic and OpenAI end every stream with a final event. A stream without this event is broken, even if it states why the model stopped.
