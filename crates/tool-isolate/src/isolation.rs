@@ -152,7 +152,8 @@ impl Isolation {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`spawn`](Self::spawn), and an error if a pipe breaks or the helper is lost. A job that fails, is
+    /// Returns the errors of [`spawn`](Self::spawn), and an error if the output cannot be read or the job cannot be
+    /// waited for, for example because the helper is lost. A job that fails, is
     /// killed or exceeds its deadline is not an error.
     pub async fn run(&self, job: Job, keep: Keep) -> Result<JobOutcome, IsolateError> {
         super::run::run(self.spawn(job).await?, keep).await

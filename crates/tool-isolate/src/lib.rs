@@ -47,7 +47,7 @@
 //! | separate `/proc` | root | only the job's own processes are visible |
 //! | read-only mounts | root | modes and times of files, devices, `/sys` and cgroups cannot be changed outside of the writable paths |
 //! | separate root | root | only granted files are visible: other files and Unix sockets cannot be found |
-//! | seccomp, if [`Mechanism::UnixSockets`] is required and nothing else restricts sockets | Linux | the job cannot open Unix sockets, except pairs of streams |
+//! | seccomp, if [`Mechanism::UnixSockets`] is required and needs it | Linux | no Unix sockets except pairs of streams or sequential packets |
 //! | no capabilities | root | root in the job does not have the privileges of root |
 //! | `cgroup.kill`, pids and memory cgroups | cgroups that the host may create | the process tree ends at once and is limited as a whole |
 //!

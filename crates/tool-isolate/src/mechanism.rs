@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mechanism {
-    /// Restricts files, TCP ports, signals and tracing by Landlock. A host that requires it requires the restriction of files;
-    /// [`Isolation::report`](crate::Isolation::report) lists the other restrictions of the kernel's Landlock.
+    /// Restricts files by Landlock, and TCP ports, signals, tracing and Unix sockets as far as the kernel's Landlock supports it. A host that
+    /// requires it requires the restriction of files; [`Isolation::report`](crate::Isolation::report) lists the other restrictions.
     Landlock,
     /// A PID namespace, whose processes all end at once, and an IPC namespace for their shared memory and message queues.
     PidNamespace,
@@ -18,8 +18,8 @@ pub enum Mechanism {
     OwnRoot,
     /// No access to Unix sockets with a path that a job was not granted, such as the socket of a container engine or of D-Bus. A separate root
     /// ensures this if the job cannot reach the roots of other processes, because of Landlock or a separate `/proc`; so does Landlock alone from ABI
-    /// version 9 on. If neither is in force and a host [requires](crate::Isolation::require) this, seccomp denies the job all Unix sockets except
-    /// pairs of streams, and also `io_uring` and programs for a different architecture than the host's.
+    /// version 9 on. If neither is in force and a host [requires](crate::Isolation::require) this mechanism, seccomp denies the job all Unix sockets
+    /// except pairs of streams or sequential packets, and also `io_uring` and programs for a different architecture than the host's.
     UnixSockets,
     /// A network namespace for jobs with [`Network::Off`](super::Network::Off).
     NetworkNamespace,

@@ -67,8 +67,8 @@ pub(super) fn helper_is_called() -> bool {
     CALLED.load(Ordering::Relaxed)
 }
 
-/// Runs the helper and does not return, if this process was started as a helper or in one of the [modes](crate::mode). Otherwise does nothing. The
-/// call must be the first line of a host's `main`.
+/// Runs the helper, the supervisor or a [mode](crate::mode) and does not return, if this process was started for that. Otherwise only records the
+/// call: without it, [`Isolation`](crate::Isolation) does not start this binary as a helper. The call must be the first line of a host's `main`.
 ///
 /// Call it before any thread is started, and so before a runtime. With `#[tokio::main]`, the first line of `main` runs when threads already exist:
 /// then each helper starts these threads too, and cannot create namespaces without privileges.

@@ -9,19 +9,19 @@ use crate::wire::{Held, InForce};
 /// The mechanisms that restrict the jobs of an [`Isolation`](super::Isolation) on the current system, item by item, and the access that remains open.
 /// The report comes from a job that does nothing, so it shows the mechanisms that are in force, not the requested mechanisms.
 ///
-/// Its text has a line `item: mechanism` for each item, followed by the access that is open.
+/// Its text has a line `item: mechanism` for each item, followed by a line with the access that is open, if there is any.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The items, in a fixed order.
     pub items: Vec<Item>,
 }
 
-/// One kind of access or resource of a job.
+/// One item of the report, such as a kind of access or a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Item {
     /// The name of the item, such as `files`.
     pub name: &'static str,
-    /// The mechanisms that restrict it, or `none` and the reason.
+    /// The mechanisms that restrict the item, or `none`, in some cases with the reason.
     pub mechanism: String,
     /// The access that is still possible; empty if none is known.
     pub open: String,
@@ -50,7 +50,7 @@ fn item(name: &'static str, mechanism: impl Into<String>, open: impl Into<String
     }
 }
 
-/// Returns the mechanisms that are in force, or `none` and the reason.
+/// Returns the mechanisms that are in force, or `none` and the reason why the first one is not.
 fn said(all: &[&Held]) -> String {
     let yes: Vec<_> = all.iter().filter_map(|held| held.detail()).collect();
     match (yes.is_empty(), all.first()) {
@@ -59,7 +59,7 @@ fn said(all: &[&Held]) -> String {
     }
 }
 
-/// Returns an item that is open if none of these mechanisms is in force.
+/// Returns an item whose access is open if none of these mechanisms is in force.
 fn unless(name: &'static str, all: &[&Held], open: &'static str) -> Item {
     let kept = all.iter().any(|held| held.is_yes());
     item(name, said(all), if kept { "" } else { open })
@@ -104,7 +104,7 @@ fn lives(held: &InForce, helper: bool) -> Vec<Item> {
     ]
 }
 
-/// Returns the items on access to files, processes and networks.
+/// Returns the items on access to resources outside of the job, such as files, processes and networks.
 fn reach(held: &InForce) -> Vec<Item> {
     vec![
         item("files", said(&keep_files(held)), files(held)),
@@ -187,7 +187,7 @@ fn keep_files(held: &InForce) -> Vec<&Held> {
     all
 }
 
-/// Returns the operations of a job on files that it was not granted.
+/// Describes the operations on files without a grant that no mechanism prevents; empty if there are none.
 fn files(held: &InForce) -> String {
     let open = held.open_files().map(|(open, _)| open);
     let stat = "asking for size, owner and times of any path (`stat`)";

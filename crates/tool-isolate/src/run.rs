@@ -47,7 +47,7 @@ pub struct Kept {
     pub head: Vec<u8>,
     /// The end of the stream, without the bytes in `head`.
     pub tail: VecDeque<u8>,
-    /// Total number of bytes of the stream.
+    /// Number of bytes that were read from the stream, dropped bytes included.
     pub bytes: u64,
 }
 
@@ -70,7 +70,8 @@ impl Kept {
         self.bytes.saturating_sub(kept)
     }
 
-    /// Returns the stream as text: invalid UTF-8 is replaced, and a line contains the number of bytes that were dropped.
+    /// Returns the stream as text, with invalid UTF-8 replaced. If bytes were dropped, a line with their number is between head and tail, and a
+    /// character that was cut is left out.
     pub fn text(&self) -> String {
         let (front, back) = self.tail.as_slices();
         if self.left_out() == 0 {
@@ -101,7 +102,7 @@ impl Kept {
     }
 }
 
-/// Returns whether these are the last bytes of `all` and the beginning of a character.
+/// Returns whether `invalid` is at the end of `all` and is the beginning of a character.
 fn is_cut(invalid: &[u8], all: &[u8]) -> bool {
     all.ends_with(invalid)
         && std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none())
@@ -118,7 +119,7 @@ pub struct JobOutcome {
     pub stderr: Kept,
     /// Whether the job was killed because it wrote more than the limit.
     pub too_much: bool,
-    /// The time from the start to the end of the job.
+    /// The time from the call that waited for the started job to the end of the job.
     pub took: Duration,
 }
 
@@ -128,7 +129,7 @@ impl Running {
     ///
     /// # Errors
     ///
-    /// Fails if a pipe breaks or the helper is lost.
+    /// Fails if the output cannot be read, and returns the errors of [`wait`](Self::wait).
     pub async fn finish(self, keep: Keep) -> Result<JobOutcome, IsolateError> {
         run(self, keep).await
     }

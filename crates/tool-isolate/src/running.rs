@@ -146,7 +146,8 @@ impl Running {
     ///
     /// # Errors
     ///
-    /// Fails if the helper was lost, or the runtime was shut down.
+    /// Fails if the helper was lost or the runtime was shut down; with [`Isolation::GroupOnly`](super::Isolation::GroupOnly), also if the system
+    /// cannot wait for the process.
     pub async fn wait(&mut self) -> Result<Ended, IsolateError> {
         if let Some(ended) = self.ended {
             return Ok(ended);
@@ -160,7 +161,8 @@ impl Running {
         Ok(ended)
     }
 
-    /// Kills the job and all its descendants; [`wait`](Self::wait) returns when all of them have ended.
+    /// Kills the job and all its descendants; with [`Isolation::GroupOnly`](super::Isolation::GroupOnly), its process group. [`wait`](Self::wait)
+    /// returns when they have ended.
     pub fn kill(&mut self) {
         match &mut self.hold {
             #[cfg(target_os = "linux")]
@@ -180,11 +182,11 @@ impl Running {
         }
     }
 
-    /// Writes `input` to the job's standard input in a background task and then closes it.
+    /// Writes `input` to the job's standard input in a background task and then closes it. Does nothing if [`stdin`](Self::stdin) is `None`.
     ///
     /// # Panics
     ///
-    /// Panics outside of a tokio runtime.
+    /// Panics outside of a tokio runtime, unless [`stdin`](Self::stdin) is `None`.
     pub fn feed(&mut self, input: Vec<u8>) {
         if let Some(mut stdin) = self.stdin.take() {
             // A job may stop reading, which breaks the pipe; that is not an error.

@@ -58,7 +58,7 @@ impl InForce {
         all
     }
 
-    /// Returns the operations of the job on files that it was not granted, and the reason, or `None` if there are none.
+    /// Returns which files without a grant the job can still read or change, and the reason, or `None` if there are none.
     pub(super) fn open_files(&self) -> Option<(&'static str, &str)> {
         let is_apart = self.hides_files();
         let (open, reason) = match (&self.landlock, &self.truncate) {
@@ -173,7 +173,7 @@ impl Held {
     }
 }
 
-/// Maximum size of a frame. The arguments and environment of a process have at most 6 MB, or 24 MB as JSON.
+/// Maximum size of a frame in bytes. Linux limits the arguments and environment of a process to 6 MB, which are up to 24 MB as JSON.
 const MAX_FRAME: usize = 64 << 20;
 
 /// Encodes a frame: the length in 4 bytes, followed by the JSON.

@@ -1,4 +1,5 @@
-//! A seccomp filter that denies a job all Unix sockets except pairs of streams, for kernels on which no other mechanism restricts them.
+//! A seccomp filter that denies a job all Unix sockets except pairs of streams or sequential packets, for kernels on which no other mechanism
+//! restricts them.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +17,15 @@ const ABIS: [i64; 2] = [0, 0x4000_0000];
 #[cfg(not(target_arch = "x86_64"))]
 const ABIS: [i64; 1] = [0];
 
-/// Installs the filter for the calling thread and the programs that it starts. `socketpair` with streams is still allowed: both ends belong to the
-/// caller, and a stream cannot be connected a second time.
+/// Installs the filter for the calling thread and the processes that it starts. `socketpair` with streams or sequential packets is still allowed:
+/// both ends belong to the caller, and neither end can be connected a second time.
 pub(super) fn refuse() -> Held {
     let set = program()
         .map_err(|error| error.to_string())
         .and_then(|program| apply_filter(&program).map_err(|error| error.to_string()));
     match set {
         Ok(()) => Held::Yes(String::from(
-            "seccomp, no Unix sockets except pairs of streams",
+            "seccomp, no Unix sockets except pairs of streams or sequential packets",
         )),
         Err(error) => Held::No(format!("seccomp: {error}")),
     }
@@ -43,7 +44,7 @@ fn program() -> Result<BpfProgram, seccompiler::BackendError> {
     for abi in ABIS {
         rules.insert(abi | libc::SYS_socket, socket.clone());
         rules.insert(abi | libc::SYS_socketpair, pair.clone());
-        // `io_uring` can open sockets as well, and its operations pass no seccomp filter.
+        // `io_uring` can open sockets as well, and seccomp filters do not apply to its operations.
         rules.insert(abi | libc::SYS_io_uring_setup, Vec::new());
     }
     let refused = SeccompAction::Errno(libc::EACCES.cast_unsigned());

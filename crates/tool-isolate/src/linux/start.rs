@@ -22,7 +22,7 @@ use crate::mechanism::Mechanism;
 use crate::wire::MODE;
 use crate::wire::{Failure, Held, InForce, Spec};
 
-/// A job that has been started.
+/// A started job, and the mechanisms that are in force for it.
 pub(super) struct Started {
     pub(super) job: Pid,
     pub(super) held: InForce,

@@ -23,7 +23,7 @@ use crate::wire::{Because, Event, Failure, InForce, Spec, frame, read_frame};
 
 /// An event that the supervisor waits for.
 enum ProcessEvent {
-    /// A child process has exited.
+    /// A child process has exited or was killed by a signal.
     Reaped(Pid, Exit),
     /// No child process is left, and therefore no descendant of the job.
     Alone,
@@ -221,7 +221,7 @@ impl Listener {
         let _ = self.begin.send(());
     }
 
-    /// Waits until the job has exited, its deadline has passed, or the host has died or requests the end of the job.
+    /// Waits until the job has ended, its deadline has passed, or the host has died or requests the end of the job. Returns the reason.
     fn until(&mut self, deadline: Option<Instant>) -> Because {
         loop {
             let happening = match deadline {
