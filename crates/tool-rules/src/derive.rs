@@ -1,4 +1,4 @@
-//! Rules for the syntax of types and of their attributes, which the derive macros check.
+//! Rules that the derive macros check, for the syntax of types and of their attributes.
 
 use crate::dialects::{AP, J, NONE, OAP};
 use crate::rule::rules;

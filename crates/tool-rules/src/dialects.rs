@@ -188,7 +188,7 @@ impl Dialects {
 pub struct Targets(u8);
 
 impl Targets {
-    /// The empty set, for rules of `tool-core` itself and for rules about schemas that providers accept but misread.
+    /// The empty set, for rules whose violation no target refuses.
     pub const NONE: Self = Self(0);
     /// The set of all targets.
     pub const ALL: Self = Self((1 << Target::ALL.len()) - 1);

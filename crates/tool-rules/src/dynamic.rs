@@ -1,7 +1,7 @@
 //! Rules for JSON Schema that is read, checked or adapted at run time. The constant of each rule begins with `JSON_`.
 //!
-//! Many messages have a fixed form: `is refused` for a keyword that a strict mode rejects, and `cannot be checked in advance` for a constraint
-//! that the reader cannot check. The messages about adapted schemas describe the change.
+//! Many messages have a fixed form: `is refused` for a keyword that a target rejects, and `cannot be checked in advance` for a constraint that the
+//! reader cannot check. The messages about adapted schemas describe the change.
 
 use crate::dialects::{A, ALL, AP, J, M, NONE, O, OA, OAJP, OAP, OAPM, OP, P};
 use crate::rule::rules;

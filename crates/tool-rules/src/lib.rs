@@ -1,7 +1,7 @@
 //! The rules for schemas of tools, as constants.
 //!
 //! A [`Rule`] is an id, a message, the [`Targets`] that refuse a schema that breaks the rule, and evidence. `tool-schema` and `tool-core` check most
-//! rules in const evaluation, the macros check the syntax, and `tool_core::schema::dynamic` checks JSON Schema at run time. This code refers to each
+//! rules in const evaluation, the macros check the syntax, and `tool_core::schema::dynamic` checks JSON Schema at run time. They refer to each
 //! rule by its constant, so a misspelled rule does not compile.
 //!
 //! An id may have several messages: one constant for each fault that the rule describes.

@@ -14,13 +14,13 @@ pub struct Rule {
     pub text: &'static str,
     /// The text after the id in brackets: `[id] text`.
     pub message: &'static str,
-    /// The provider that rejects a schema that breaks the rule, with the provider's error text; or the reason why this crate has the rule.
+    /// The providers that reject a schema that breaks the rule, in some cases with their error texts; or the reason why the rule exists.
     pub evidence: &'static str,
     /// The targets that refuse a schema that breaks the rule.
     pub targets: Targets,
 }
 
-/// A part of the catalogue, named after the code that checks its rules.
+/// A named part of the catalogue.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Area {

@@ -1,4 +1,4 @@
-//! Rules for schemas, definitions and sets of tools, which const evaluation checks.
+//! Rules that const evaluation checks, for schemas, definitions and sets of tools.
 
 use crate::dialects::{A, ALL, AP, J, M, NONE, O, OA, OAJP, OAP, OAPM, OP, P};
 use crate::rule::rules;

@@ -1,8 +1,8 @@
 //! Rules whose violation is a warning and not an error.
 //!
-//! Const evaluation cannot emit a warning, so each rule is a deprecated constant, whose note rustc prints. The note must be a literal. The table is
-//! therefore a macro that passes its rows to a second macro. In this module, the second macro defines the constants; in `tool-schema`, it defines the
-//! deprecated items.
+//! Const evaluation cannot emit a warning, so `tool-schema` has a deprecated item for each rule, whose note rustc prints. The note must be a literal.
+//! The table is therefore a macro that passes its rows to a second macro. In this module, the second macro defines the constants; in `tool-schema`,
+//! it defines the deprecated items.
 #![allow(
     rustdoc::broken_intra_doc_links,
     reason = "a rule's id in brackets is not a link"
