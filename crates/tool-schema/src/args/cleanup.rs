@@ -9,8 +9,8 @@ pub(super) fn is_json(text: &str) -> bool {
     cursor.skip().and_then(|()| cursor.end()).is_ok()
 }
 
-/// Turns text into valid JSON by removing white space and a code fence around it, and trailing commas inside. Returns the JSON and a description of
-/// each removal, or `None` if the text already is JSON or cannot be cleaned up.
+/// Turns text into valid JSON by removing white space, a byte order mark and a code fence around it, and trailing commas inside. Returns the JSON and
+/// a description of each removal, or `None` if the text already is JSON or cannot be cleaned up.
 pub(super) fn tidy(text: &str) -> Option<(String, Vec<&'static str>)> {
     if is_json(text) {
         return None;

@@ -10,7 +10,7 @@ use super::union::starts;
 use super::walk::Walk;
 use crate::schema::{Field, Kind, Schema, Tagging, Variant};
 
-/// Maximum number of issues per call.
+/// Maximum number of issues per call, without the issue that counts the omitted ones.
 const MOST: usize = 32;
 /// Maximum total length of the issues of one call, in bytes.
 const BYTES: usize = 3800;

@@ -105,7 +105,7 @@ fn text(kind: &Kind, bounds: &Constraints) -> String {
 
 fn integer(kind: &Integer, bounds: &Constraints, found: &str) -> String {
     let mut out = "a whole number".to_owned();
-    // The bounds of a wide type are mentioned only if a number violated them.
+    // The bounds of a wide type are mentioned only if a whole number was found. Otherwise, only a lower bound that is not negative is mentioned.
     let wide = kind.max > u128::from(u32::MAX);
     let broken = found.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
         && !found.contains('.');

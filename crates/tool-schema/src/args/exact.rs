@@ -11,13 +11,13 @@ use super::issue::{Issue, Path};
 use super::number;
 use crate::json::Entries;
 
-/// Maximum nesting depth. Deeper values are passed to `serde_json`, which refuses them.
+/// Number of nesting levels that are converted here. `serde_json` converts the values below them.
 const DEEPEST: usize = 127;
 
 /// The reason why arguments cannot be converted to a [`Value`].
 #[derive(Debug)]
 pub enum Inexact {
-    /// The text is not JSON.
+    /// `serde_json` cannot read the text: it is not JSON, or is nested too deeply.
     Json(serde_json::Error),
     /// A number that a `Value` cannot represent.
     Number(Issue),
@@ -32,8 +32,8 @@ impl From<serde_json::Error> for Inexact {
 /// 2^53. An `f64` represents every integer up to this value.
 const EVERY_WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// Rounds every fraction with more digits than an `f64` can represent to the nearest `f64`, as every parser of doubles does. Integers,
-/// numbers from 2^53 on, and numbers below the smallest normal `f64` are not rounded. Returns `None` if nothing was rounded.
+/// Rounds every fraction with more digits than an `f64` can represent to the nearest `f64`. Integers, numbers from 2^53 on, and numbers below the
+/// smallest normal `f64` are not rounded. Returns `None` if nothing was rounded.
 pub fn nearest_doubles(text: &str) -> Option<String> {
     if !may_round(text) {
         return None;
@@ -70,7 +70,7 @@ pub fn nearest_doubles(text: &str) -> Option<String> {
     (from > 0).then_some(out)
 }
 
-/// Returns the nearest `f64` of a fraction that no `f64` represents exactly.
+/// Returns the nearest `f64` of a fraction that [`nearest_doubles`] rounds, and `None` for any other number.
 fn nearest_double(digits: &str) -> Option<Number> {
     let double: f64 = digits.parse().ok()?;
     let is_fraction = digits.contains(['.', 'e', 'E']);

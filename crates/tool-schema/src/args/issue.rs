@@ -7,19 +7,19 @@ use serde::Serialize;
 pub struct Issue {
     /// JSON pointer to the value (RFC 6901); empty for the arguments as a whole.
     pub pointer: String,
-    /// The value that the schema expects at this place.
+    /// Description of the values that the schema accepts at this place.
     pub expected: String,
-    /// The value in the arguments at this place, shortened.
+    /// Short description of the value in the arguments at this place.
     pub found: String,
 }
 
 /// The changes by which the guard may make invalid arguments valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Repair {
-    /// No repairs: accepts exactly the arguments that the tool's JSON Schema admits. An optional field or a field with a default may also
-    /// be null or absent.
+    /// No repairs: accepts the arguments that the tool's JSON Schema admits. In addition, an optional field or a field with a default may be null or
+    /// absent, and blank text counts as `{}`.
     Off,
-    /// Repairs invalid arguments if they can be read in only one way. Valid arguments are never changed.
+    /// Repairs invalid arguments if they can be read in only one way. Valid arguments are never repaired.
     #[default]
     Safe,
 }
@@ -44,7 +44,7 @@ enum Step {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path(Vec<Step>);
 
-/// Maximum number of characters of a key in a pointer. Keys of the schema are shorter.
+/// Maximum number of characters of a key in a pointer.
 const KEY: usize = 80;
 
 impl Path {

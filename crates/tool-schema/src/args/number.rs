@@ -134,7 +134,8 @@ impl<'t> Decimal<'t> {
         if left < 0 { order.reverse() } else { order }
     }
 
-    /// Returns whether the number is an integer multiple of `other`.
+    /// Returns whether the number is an integer multiple of `other`. Every number counts as a multiple of zero. If the digits of `other` need more
+    /// than 128 bits, only zero and equal numbers count as multiples.
     fn is_multiple_of(&self, other: &Self) -> bool {
         if self.is_zero() || other.is_zero() {
             return true;

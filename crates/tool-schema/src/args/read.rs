@@ -1,7 +1,7 @@
 //! Typed values read from text in one pass, validated while they are read.
 //!
 //! [`Decode`] is derived together with the schema, so that the two cannot disagree. Each value is read by its schema node, with the
-//! guard's own cursor and checks. The first fault ends the reading; the guard then walks the text again to collect every fault.
+//! guard's own cursor and checks. The first fault ends the reading; the guard then walks the text again to collect the faults, up to a limit.
 
 mod by;
 mod parts;

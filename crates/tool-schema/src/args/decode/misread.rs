@@ -8,7 +8,7 @@ use crate::args::describe::found;
 use crate::args::issue::{Issue, Path};
 use crate::args::scan::Cursor;
 
-/// An error of serde on text that the guard has admitted: a custom `Deserialize` is stricter than its schema.
+/// An error of serde or of a user's conversion on admitted text, for example because a custom `Deserialize` is stricter than its schema.
 #[derive(Debug)]
 pub struct Misread(Issue);
 

@@ -91,11 +91,11 @@ pub trait Parts {
         node: Node<'_>,
     ) -> Result<(), Unfit>;
 
-    /// Reads the values of absent keys.
+    /// Reads the values that are still missing: the values of absent keys, and flattened records.
     ///
     /// # Errors
     ///
-    /// Fails if a required key is absent.
+    /// Fails if a required key is absent, or a flattened record does not match its node.
     fn complete(
         slots: &mut Self::Slots,
         reader: &mut Reader<'_>,
@@ -290,7 +290,7 @@ impl<T: Default> Absent for ByDefault<T> {
     }
 }
 
-/// A field for which an [`Absent`] creates the value of an absent key.
+/// A field for which an [`Absent`] creates the value of an absent key, unless the guard adds a null for that key.
 impl<F: Field, A: Absent<Value = F::Value>> Field for (F, A) {
     type Value = F::Value;
 
@@ -311,7 +311,7 @@ impl<F: Field, A: Absent<Value = F::Value>> Field for (F, A) {
     }
 }
 
-/// A field that is not serialized (`#[serde(skip)]`), so it has no key.
+/// A field that has no key in the input (`#[serde(skip)]`).
 #[derive(Debug)]
 pub struct Skipped<F>(F);
 

@@ -38,7 +38,7 @@ pub struct Reader<'t> {
     pub(super) walk: Walk<'t, Fast>,
     /// Whether a value is written differently in the text that policies receive.
     edited: bool,
-    /// The error of a user's own `Deserialize`, and the steps to its value from the inside out.
+    /// The error of a user's own `Deserialize` or conversion, and the steps to its value from the inside out.
     refused: Option<Box<Refused>>,
 }
 
