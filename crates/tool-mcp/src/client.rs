@@ -1,7 +1,7 @@
 //! MCP client: the tools of another MCP server as tools of this program.
 //!
 //! [`mcp_tools`] reads the tools of a server, checks each tool by the rules for this program's own tools, and returns the
-//! valid tools as [`DynamicTool`]s. The result is an immutable snapshot, from which the host builds a [`Registry`](tool_core::Registry).
+//! valid tools as [`DynamicTool`]s. The result is a snapshot, from which the host builds a [`Registry`](tool_core::Registry).
 //! If the server's list changes, load a new snapshot. The host's gate checks every call like any other call.
 //!
 //! ```
@@ -52,7 +52,7 @@
 //! * **Contracts.** A server can change a tool after it was reviewed. [`McpTools::lock`] returns the
 //!   accepted contracts. If they are passed to the next load, every new tool and every tool whose title, description, schemas or
 //!   annotations differ is refused until [`McpTools::accept`]. While a snapshot is in use, the list of a server that
-//!   reports a change is read again before the next call, and a tool that has changed is refused.
+//!   reports a change is read again before the next call, and a tool that was changed or removed is refused.
 //! * **Texts.** A tool is refused if one of its texts contains hidden characters or is too long: more than [`MOST_TEXT`]
 //!   bytes, or 256 bytes for the tool's name and title. The host can allow the [removal](LoadTools::remove_hidden_text)
 //!   of these parts from titles, descriptions, defaults and examples. Reports, locks, logs and errors for operators show
@@ -66,7 +66,7 @@
 //!
 //! Many servers have tools with maps, untyped values or overlapping choices. By default, such a tool is not offered to a
 //! provider whose strict mode does not support its schema. [`LoadTools::allow_non_strict`] offers the tool to that provider
-//! without strict mode, with the server's own schema. Formats (`"format": "uri"`) are not validated here; the server validates them.
+//! without strict mode, with the server's own schema. Formats (`"format": "uri"`) are not validated here.
 //!
 //! # Precision and order of values
 //!
@@ -74,7 +74,7 @@
 //! sorted, a `number` is passed as the nearest double in both directions, and integers of a result beyond 64 bits
 //! are rounded to a double. An `integer` argument beyond 64 bits is not rounded but refused before the call.
 //!
-//! A server of the legacy protocol may only return objects. If a tool returns a different type, most servers wrap
+//! A server of the legacy protocol may return only objects as structured content. If a tool returns a different type, most servers wrap
 //! it as `{"result": …}` and declare that in the output schema; the payload is the object that the server returned.
 
 mod call;

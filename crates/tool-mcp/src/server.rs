@@ -184,7 +184,7 @@ impl Core {
         })
     }
 
-    /// Returns whether the server refuses new calls.
+    /// Returns whether the gate refuses new calls because it is shutting down.
     #[cfg(feature = "http")]
     fn is_draining(&self) -> bool {
         self.gate.as_ref().is_some_and(Gate::is_draining)
@@ -274,7 +274,7 @@ impl<H> Composed<H> {
             core.host_tools = true;
         } else {
             tracing::warn!(
-                "`host_tools` was called on a server that is already served, and is ignored"
+                "`host_tools` was called on a server that was already cloned or served, and is ignored"
             );
         }
         self
@@ -300,7 +300,7 @@ impl<H> Composed<H> {
         &self.host
     }
 
-    /// Returns the gate that checks every call, or `None` if no gate is set.
+    /// Returns the gate that [`McpServerBuilder::gate`] has set, or `None` if it has set none.
     pub fn gate(&self) -> Option<&Gate> {
         self.core.gate.as_ref()
     }

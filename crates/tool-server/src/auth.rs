@@ -221,7 +221,7 @@ impl Authenticator for VerifiedTokens {
             let own = self.resource.trim_end_matches('/');
             let mut audience = principal.audience.iter();
             if !audience.any(|one| one.trim_end_matches('/') == own) {
-                return Err(AuthError::Rejected("the token is for a different resource"));
+                return Err(AuthError::Rejected("the token is not for this resource"));
             }
             let scopes = principal.scopes.iter();
             let scopes: Vec<&str> = scopes

@@ -17,7 +17,7 @@ use super::lock::{McpDrift, McpLock, key};
 use super::notifications::NotificationObserver;
 use super::text::shown;
 
-/// The connection of a snapshot, and the changes of its server's tools since the snapshot.
+/// The connection of a snapshot, and the differences between the snapshot and the latest list.
 pub(crate) struct Live {
     pub(crate) link: Link,
     /// The contracts of the tools when the snapshot was read.
@@ -27,7 +27,7 @@ pub(crate) struct Live {
     since: Mutex<LatestList>,
 }
 
-/// The result of the latest read of the server's list after the snapshot.
+/// The result of the latest read of the server's list. If the list was not read after the snapshot, `drift` is empty.
 #[derive(Default)]
 struct LatestList {
     /// The number of list changes when the list was last read.
@@ -82,7 +82,7 @@ impl Live {
     }
 
     async fn read(&self, since: &mut LatestList) -> Result<(), list::McpToolsError> {
-        // The changes are counted before the request, so a change that arrives during the request is read next time.
+        // The changes are counted before the request, so a change that is reported during the request makes the list stale.
         let seen = self.changes();
         let listed = list::read(&self.link.peer, self.list_timeout).await?;
         since.drift = self.snapshot.drift(&listed.contracts());
@@ -93,7 +93,7 @@ impl Live {
         Ok(())
     }
 
-    /// Returns an error if the tool was changed or removed since the snapshot, or if the list cannot be read again.
+    /// Reads the list again if it is stale. Returns an error if that fails, or if the tool was changed or removed since the snapshot.
     async fn stands(&self, remote: &str) -> Result<(), ToolError> {
         let mut since = self.since.lock().await;
         if since.seen < self.changes() {
@@ -121,7 +121,7 @@ impl Live {
         };
         Err(ToolError::of(
             ErrorKind::Unavailable,
-            "the tool is not available: it has changed on its server and the host has not accepted the change yet",
+            "the tool is not available: it has changed on its server or was removed from it, and the host has not accepted the change yet",
         )
         .operator(operator))
     }

@@ -35,7 +35,7 @@ const STACK: usize = 64 << 20;
 /// Maximum product of a value's depth and [`Graph::depth`] for a validation on the caller's stack.
 const SHALLOW: usize = 200;
 
-/// Memory limit of a pattern's automaton in bytes.
+/// Memory limit of each automaton of a pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
 
 /// A compiled schema, with the graph that bounds the steps of a validation.
@@ -164,7 +164,7 @@ impl SchemaCheck for Checked {
             vec![Issue {
                 pointer: String::new(),
                 expected: "a less deeply nested value".to_owned(),
-                found: "a value that is nested too deeply to validate".to_owned(),
+                found: "a deeply nested value that could not be validated".to_owned(),
             }]
         })
     }

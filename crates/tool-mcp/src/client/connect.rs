@@ -47,7 +47,7 @@ impl McpClient {
     ///
     /// # Errors
     ///
-    /// Fails if the server does not respond, or if it supports none of the protocol versions of rmcp.
+    /// Fails if the connection cannot be initialized, for example because the server does not respond or supports none of rmcp's protocol versions.
     pub async fn connect<T, E, A>(transport: T) -> Result<Self, ClientInitializeError>
     where
         T: IntoTransport<RoleClient, E, A>,
@@ -147,7 +147,7 @@ async fn listen(peer: &Peer<RoleClient>, ears: &NotificationObserver) {
                         ears.doubt();
                     }
                     pause = Duration::from_secs(1);
-                    // The observed transport counts the notifications before they arrive here.
+                    // The observed transport counts each notification before the subscription receives it.
                     while let Ok(Some(_)) = subscription.next().await {}
                 }
                 Err(error) => {
@@ -161,10 +161,10 @@ async fn listen(peer: &Peer<RoleClient>, ears: &NotificationObserver) {
     let _ = tokio::time::timeout(LISTEN_TIMEOUT, is_ready).await;
 }
 
-/// A source of tools: an [`McpClient`], or any running client of rmcp.
+/// A source of tools: an [`McpClient`], or any running client or peer of rmcp.
 ///
-/// rmcp's own clients do not forward notifications: calls do not report progress, and only [`McpTools::recheck`](super::McpTools::recheck)
-/// detects a changed list. The host must not drop these clients while their tools are used.
+/// A client or peer of rmcp does not forward notifications: calls do not report progress, and only [`McpTools::recheck`](super::McpTools::recheck)
+/// detects a changed list. The host must not drop the client while its tools are used.
 pub trait Connected {
     /// Returns the connection to the server.
     #[doc(hidden)]

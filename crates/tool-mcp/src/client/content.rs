@@ -124,7 +124,7 @@ fn failure(result: &CallToolResult, results: Results) -> ToolError {
     ToolError::of(ErrorKind::Failed, text)
 }
 
-/// Returns the content for the model, and skips content that is only for the user.
+/// Returns the content for the model, without content that is only for the user or has an unknown type. If nothing is left, returns a note.
 fn parts(content: &[ContentBlock], results: Results) -> Vec<Part> {
     let all: Vec<Part> = content
         .iter()
@@ -182,7 +182,7 @@ fn part(block: &ContentBlock, results: Results) -> Option<Part> {
     })
 }
 
-/// Converts the failure of a call without a result. Protocol errors of a server are for the operator; failures that the model should read arrive as
+/// Converts the failure of a call without a result. Protocol errors of a server are for the operator; failures that the model should read are
 /// results.
 pub(crate) fn unanswered(why: Unanswered) -> ToolError {
     match why {
@@ -212,8 +212,9 @@ fn service(error: ServiceError) -> ToolError {
             "the tool's server did not answer in time",
         )
         .operator(error.to_string()),
-        other => ToolError::foreign(other)
-            .operator("the MCP server's response is not a result of `tools/call`"),
+        other => {
+            ToolError::foreign(other).operator("the MCP server returned no result of `tools/call`")
+        }
     }
 }
 

@@ -13,14 +13,14 @@ use super::lock::{Contract, key};
 /// Maximum number of tools that are read from one server.
 pub const MOST_TOOLS: usize = 10_000;
 
-/// Maximum size of one server's list in bytes.
+/// Maximum size of the valid tools in one server's list, in bytes of their JSON.
 const MOST_BYTES: usize = 64 << 20;
 
 /// The reason why a server's tools could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpToolsError {
-    /// The server is disconnected, refused the request or did not respond in time.
+    /// The request failed, for example because the server is disconnected, refused the request or did not respond in time.
     #[error("the server's tools could not be read: {0}")]
     Service(#[from] ServiceError),
     /// The response is not a list of tools.

@@ -98,7 +98,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns whether the host allows the tool without strict mode.
+    /// Returns whether the host allows the tool to be offered without strict mode.
     pub(crate) fn is_non_strict(&self, remote: &str) -> bool {
         self.non_strict || self.non_strict_tools.contains(remote)
     }
@@ -112,7 +112,8 @@ impl LoadTools {
         self
     }
 
-    /// Maps names that no provider accepts to names that providers accept. Without this option such tools are refused and reported.
+    /// Maps names that no provider accepts to names that providers accept. Without this option such tools are refused and reported. A tool with an
+    /// empty name is always refused.
     ///
     /// The rule: each character that is not an ASCII letter, digit, `_` or `-` becomes `_`. Without a namespace, a name that then
     /// does not begin with a letter gets the prefix `t_`. A wire name of more than 64 bytes is cut, and ends in `_` and the first 8
@@ -129,8 +130,8 @@ impl LoadTools {
         self
     }
 
-    /// Declares that a tool only reads, regardless of the server's hints. It may still read beyond its server. `remote` is the server's name of the
-    /// tool.
+    /// Declares that a tool only reads, regardless of the server's hints. It is still assumed to reach beyond its server. `remote` is the server's
+    /// name of the tool.
     pub fn read_only(mut self, remote: impl Into<String>) -> Self {
         self.options.read_only.insert(remote.into());
         self
@@ -139,10 +140,10 @@ impl LoadTools {
     /// Offers a tool without strict mode to each provider whose strict mode does not support the tool's schema. Without this option the tool is not
     /// offered to that provider.
     ///
-    /// The tool keeps its own schema, with maps, untyped values and choices of any form. The schema is changed only where the provider would
-    /// refuse the request even without strict mode, such as for `anyOf` at the root, and [`McpTools::report`] lists each change. Without strict mode
-    /// a model may violate the schema, so arguments are validated against it here, before the gate checks the call and before a request is sent. A
-    /// tool whose schema cannot be used for validation (it refers to a different file or address, is too deep, or is too large) is not offered to that
+    /// The tool keeps its own schema, with maps, untyped values and choices of any form. The schema is changed only where the provider would refuse
+    /// the request even without strict mode, such as for `anyOf` at the root, and [`McpTools::report`] lists each change. Without strict mode a model
+    /// may violate the schema, so arguments are validated against it here, before the gate checks the call and before a request is sent. A tool whose
+    /// schema cannot be used for validation (for example, it refers to a different address, or is too deep or too large) is not offered to that
     /// provider. Tools that a provider supports in strict mode are still offered in strict mode.
     ///
     /// The report and the audit row of each call name the providers for which the tool is not strict.
@@ -168,10 +169,10 @@ impl LoadTools {
         self
     }
 
-    /// Accepts tools whose texts are too long or contain hidden characters: in titles, descriptions, defaults and examples, characters
-    /// that are [not shown](tool_core::hidden) are removed, and long texts are cut to [`MOST_TEXT`](super::MOST_TEXT) bytes, titles of
-    /// tools to 256 bytes. Without this option these tools are refused. [`McpTools::report`] lists the removed parts, and the lock shows them as
-    /// `\u{…}`.
+    /// Accepts tools whose texts are too long or contain hidden characters: in titles, descriptions, comments, defaults and examples, characters that
+    /// are [not shown](tool_core::hidden) are removed, and long texts are cut to [`MOST_TEXT`](super::MOST_TEXT) bytes, titles of tools to 256 bytes.
+    /// Without this option these tools are refused. [`McpTools::report`] lists the removed parts, and the lock shows the hidden characters of titles
+    /// and descriptions as `\u{…}`.
     ///
     /// Names of tools and parameters, and values that a model has to repeat, are not changed: a tool with hidden
     /// characters or long texts there is refused in any case.

@@ -17,7 +17,7 @@ use super::text::MOST_TEXT;
 /// Hidden characters are written as `\u{…}`. A text that is too long is cut and followed by a fingerprint of the whole text.
 ///
 /// Store the lock between runs, as a file or a database row, and pass it to [`LoadTools::lock`](super::LoadTools::lock). It
-/// contains the texts for the model, so that a reviewer sees the changes; schemas and annotations are stored as SHA-256.
+/// contains titles and descriptions, so that a reviewer sees their changes; schemas and annotations are stored as SHA-256.
 ///
 /// ```
 /// use tool_mcp::client::McpLock;
@@ -140,7 +140,7 @@ impl Contract {
         }
     }
 
-    /// Returns the contract of a name that the server uses for two tools. It differs from the contracts of both tools.
+    /// Returns the contract of a name that the server uses for several tools. It differs from the contracts of these tools.
     pub(crate) fn doubled(&self, other: &Self) -> Self {
         let both = serde_json::to_value([self, other]).unwrap_or_default();
         Self {
@@ -238,19 +238,19 @@ impl fmt::Display for Facet {
     }
 }
 
-/// The differences between a server's tools and a lock, by the server's names.
+/// The differences between a server's tools and a lock or an earlier snapshot, by the server's names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct McpDrift {
-    /// Tools that are not in the lock.
+    /// Tools that are not in the lock or snapshot.
     pub added: Vec<String>,
-    /// Tools in the lock that the server no longer lists.
+    /// Tools in the lock or snapshot that the server no longer lists.
     pub removed: Vec<String>,
-    /// Tools that differ from the lock, with the parts that differ.
+    /// Tools that differ from the lock or snapshot, with the parts that differ.
     pub changed: BTreeMap<String, Vec<Facet>>,
 }
 
 impl McpDrift {
-    /// Returns whether the server's tools match the lock.
+    /// Returns whether there are no differences.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }

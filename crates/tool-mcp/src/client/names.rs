@@ -25,7 +25,7 @@ pub(crate) fn plain(namespace: Option<&str>, remote: &str) -> Option<Named> {
     (!remote.is_empty() && is_tool_name(&wire)).then_some(Named { name, wire })
 }
 
-/// Returns the name that follows from the rule of [`LoadTools::map_names`](super::LoadTools::map_names).
+/// Returns the name that follows from the rule of [`LoadTools::map_names`](super::LoadTools::map_names), or `None` if no valid name does.
 pub(crate) fn mapped(namespace: Option<&str>, remote: &str) -> Option<Named> {
     if let Some(named) = plain(namespace, remote) {
         return Some(named);

@@ -47,7 +47,7 @@ impl fmt::Display for McpReport {
 pub struct ToolReport {
     /// The tool's name on the server.
     pub remote: String,
-    /// The tool's local name, such as `github:search`; `None` if the name is invalid.
+    /// The tool's local name, such as `github:search`; `None` if the name is invalid or the entry is not a valid tool.
     pub name: Option<String>,
     /// The reasons why the tool is refused; empty if it is offered.
     pub refusals: Vec<Refusal>,
@@ -142,7 +142,7 @@ pub enum Refusal {
     Collision(String),
     /// The tool has no description.
     Description,
-    /// The tool's schema cannot be read.
+    /// The tool's input schema cannot be read, or, if the host allows the tool without strict mode, cannot be used for validation.
     Schema(Vec<SchemaFault>),
     /// No provider supports the tool's schema.
     NoProvider,
@@ -150,7 +150,7 @@ pub enum Refusal {
     HiddenText(Vec<SchemaFault>),
     /// One of the tool's texts or schemas is too long.
     TooLong(Vec<SchemaFault>),
-    /// The tool's outputs cannot be validated, and the host requires that.
+    /// The tool's outputs cannot be validated, and the host [requires](super::LoadTools::hold_outputs) their validation.
     Output(Vec<SchemaFault>),
     /// The tool differs from the accepted contract.
     Changed(Vec<Facet>),
@@ -167,7 +167,7 @@ impl fmt::Display for Refusal {
         match self {
             Self::Broken(why) => write!(f, "the server's entry is not a tool: {why}"),
             Self::Name => f.write_str(
-                "no provider accepts its name: use 1 to 64 letters, digits, `_` and `-`, namespace included, or `map_names`",
+                "no provider accepts its name: start with a letter and use at most 64 letters, digits, `_` and `-`, namespace included, or use `map_names`",
             ),
             Self::Collision(other) => {
                 write!(f, "the server's tool `{}` has the same local name", shown(other))

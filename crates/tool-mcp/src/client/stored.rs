@@ -45,15 +45,16 @@ const MOST_NAMES: usize = 20;
 ///
 /// [`StoredTools::edit`](tool_core::stored::StoredTools::edit) compares the schemas of a new version with the schemas of the server's tool. The tool
 /// must accept all arguments that match the version's input schema. If the server declares an output schema, all outputs that match it must match the
-/// version's output schema. The schemas are compared again before each call. For this, the server's list is read again if the server has reported a
-/// change or if the list is older than a minute. If the schemas no longer match, the tool is not called: an author must publish a version with the
-/// new schemas, such as the version that [`version_of`](Self::version_of) returns.
+/// version's output schema. The schemas are compared again before each call. The server's list is read again first if the server has reported a
+/// change, if the list is older than a minute or if the connection was closed. If the schemas no longer match, the tool is not called: an author must
+/// publish a version with the new schemas, such as the version that [`version_of`](Self::version_of) returns.
 ///
-/// If a server cannot be reached, the call fails with the error [`Unavailable`](ErrorKind::Unavailable).
+/// If a server cannot be reached or its tools cannot be read, the call fails with the error [`Unavailable`](ErrorKind::Unavailable).
 ///
 /// # Effects
 ///
-/// The hints of a server are not trusted: a function may do everything until an admin states its effects ([`Function::effects`]).
+/// The hints of a server are not trusted: a function has destructive and open-world effects until an admin declares other effects
+/// ([`Function::effects`]).
 ///
 /// ```
 /// use tool_core::prelude::*;
@@ -193,8 +194,8 @@ impl McpRunner {
     ///
     /// # Errors
     ///
-    /// Fails if no server of this name is registered for every workspace, if the server cannot be reached, if it does not list the tool or lists it
-    /// twice, or if a schema of the tool is invalid.
+    /// Fails if no server of this name is registered for every workspace, if the server cannot be reached or its tools cannot be read, if it does not
+    /// list the tool or lists it twice, or if a schema of the tool is invalid.
     pub async fn version_of(
         &self,
         server: &str,
@@ -264,7 +265,7 @@ impl McpRunner {
             ));
         };
         let unavailable = |why: String| {
-            let text = "the tool is not available: it is no longer configured";
+            let text = "the tool is not available: the host cannot resolve its server or its name on the server";
             ToolError::of(ErrorKind::Unavailable, text).operator(why)
         };
         let server = self.find(server, call.function.workspace.as_ref());
@@ -308,7 +309,7 @@ fn kept(client: &impl Connected) -> Box<Connect> {
 }
 
 impl Server {
-    /// Returns the tools of the server, over a connection that is open.
+    /// Returns the server's list of tools and its open connection. Connects and reads the list if necessary.
     async fn load(&self) -> Result<Arc<Loaded>, ToolError> {
         let mut now = self.now.lock().await;
         let open = now.take().filter(|loaded| loaded.is_open());
@@ -319,8 +320,11 @@ impl Server {
             return Ok(Arc::clone(now.insert(Arc::clone(loaded))));
         }
         let away = |why: String| {
-            let text = "the tool is not available: its server cannot be reached, try again later";
-            let operator = format!("the MCP server `{}` cannot be reached: {why}", self.name);
+            let text = "the tool is not available: the tools of its server cannot be read, try again later";
+            let operator = format!(
+                "the tools of the MCP server `{}` cannot be read: {why}",
+                self.name
+            );
             ToolError::of(ErrorKind::Unavailable, text).operator(operator)
         };
         let link = if let Some(loaded) = open {
@@ -330,7 +334,7 @@ impl Server {
             let late = |_| Err(format!("no connection within {CONNECT_TIMEOUT:?}"));
             link.unwrap_or_else(late).map_err(away)?
         };
-        // The changes are counted before the request, so a change that arrives during the request is read next time.
+        // The changes are counted before the request, so a change that is reported during the request makes the list stale.
         let seen = link.ears.as_ref().map_or(0, NotificationObserver::changes);
         let read = list::read(&link.peer, LIST_TIMEOUT).await;
         let listed = read.map_err(|error| away(error.to_string()))?;

@@ -13,10 +13,10 @@ use super::check::{MOST_BYTES, refused};
 /// Maximum length of a tool's description, and of each text in its schemas, in bytes.
 pub const MOST_TEXT: usize = 16 << 10;
 
-/// Maximum length of a name or title in bytes.
+/// Maximum length of a tool's name or title, in bytes.
 const MOST_NAME: usize = 256;
 
-/// Maximum number of places that are reported for one tool.
+/// Maximum number of places with hidden characters, and of places with long texts, that are reported for one tool.
 const MOST_FAULTS: usize = 16;
 
 /// Maximum number of characters that are reported for one place.
@@ -158,8 +158,8 @@ fn push(faults: &mut Vec<SchemaFault>, rule: &Rule, place: &str, facts: &[&dyn D
     }
 }
 
-/// Removes hidden characters from descriptive texts, and cuts long texts. Names and allowed values are not changed, because the output of a model is
-/// compared with these values.
+/// Removes hidden characters from descriptive texts, and cuts those that are too long. Names and allowed values are not changed, because the output
+/// of a model is compared with these values.
 pub(crate) fn clean(tool: &mut Tool) {
     if let Some(title) = &mut tool.title {
         clean_text(title, MOST_NAME);

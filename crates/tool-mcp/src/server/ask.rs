@@ -107,8 +107,8 @@ fn unasked(why: impl std::fmt::Display) -> ToolError {
     ToolError::of(ErrorKind::Unavailable, "the user could not be asked").operator(why.to_string())
 }
 
-/// Asks the user of a legacy-protocol client to approve a call, or the nested calls that its tool makes, and resumes the call after each answer. `cx`
-/// contains the identity of the call.
+/// Asks the user of a legacy-protocol client to approve a call, or the nested calls that its tool makes, and continues the call after each answer.
+/// `cx` contains the identity of the call.
 pub(crate) async fn approved_live(
     tools: &Toolset,
     call: &ToolCall,
@@ -131,7 +131,7 @@ pub(crate) async fn approved_live(
         let answer = match live.ask(approve::question(&ticket)).await {
             Ok(answer) => answer,
             Err(error) => {
-                tracing::debug!(error = %error.operator_text(), "the client could not be asked to approve a call");
+                tracing::debug!(error = %error.operator_text(), "the question whether to approve a call was not answered");
                 return Ok(result);
             }
         };

@@ -49,7 +49,7 @@ impl McpServerBuilder {
         self
     }
 
-    /// Sets the server's version.
+    /// Sets the server's version; the version of this crate by default.
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.implementation.version = version.into();
         self
@@ -107,8 +107,9 @@ impl McpServerBuilder {
         self
     }
 
-    /// Asks the client's user to approve calls that need approval, including nested calls that a tool makes. The approver
-    /// is recorded as the calling principal. Approvals that need a second person stay pending in the host's inbox.
+    /// Asks the client's user to approve calls that need approval, including nested calls that a tool makes, if the client supports forms
+    /// (elicitation). The user of the call's context is recorded as the approver. Approvals that need a second person stay pending in the host's
+    /// inbox.
     ///
     /// A tool that makes a nested call which needs approval is called again after the answer, with the same identity:
     /// configure the gate with an effect ledger, which returns the stored results of the nested calls that have already run.
@@ -137,7 +138,7 @@ impl McpServerBuilder {
         self
     }
 
-    /// Sets how many calls may wait for answers of their users and for how long; 1000 calls for ten minutes by default.
+    /// Sets how many parked calls may wait for answers of their users, and how long a call may wait; 1000 calls and ten minutes by default.
     pub fn waiting(mut self, waiting: Waiting) -> Self {
         self.waiting = waiting;
         self

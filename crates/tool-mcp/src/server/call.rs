@@ -1,4 +1,4 @@
-//! The `tools/call` request: runs a call through the gate, reports its progress, and cancels it when the client disconnects.
+//! The `tools/call` request: runs a call through the gate, reports its progress, and cancels it when the client cancels the request or disconnects.
 
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -26,7 +26,7 @@ pub(crate) fn arguments(
     {
         return Ok(text.as_ref().to_owned());
     }
-    // The request came over a transport of rmcp itself, which has parsed the arguments.
+    // The request has no arguments, or came over a transport of rmcp itself, which has parsed them.
     match &params.arguments {
         None => Ok("{}".to_owned()),
         Some(arguments) => serde_json::to_string(arguments)
@@ -34,9 +34,9 @@ pub(crate) fn arguments(
     }
 }
 
-/// The start of a call.
+/// A call to run: from its beginning, or as the continuation of a call whose ticket was answered.
 pub(crate) enum Start {
-    /// The call as the model made it.
+    /// A call from its beginning.
     Call(ToolCall),
     /// A call whose ticket a person has answered, with the token of the ticket.
     Resume(ToolCall, String),
@@ -160,9 +160,9 @@ struct Measured {
 }
 
 impl Steps {
-    /// Converts a step to an MCP progress notification. An object with a number `progress`, and optionally `total` and `message`, is reported
-    /// unchanged. Any other step is counted, and its text (the value of a JSON string, otherwise the JSON) is the message. A step whose `progress`
-    /// does not increase is skipped, because the protocol requires it to increase.
+    /// Converts a step to an MCP progress notification. The notification for an object with a number `progress`, and optionally `total` and
+    /// `message`, has these values. Any other step is counted, and its text (the value of a JSON string, otherwise the JSON) is the message. A step
+    /// whose `progress` does not increase is skipped, because the protocol requires it to increase.
     fn next(&mut self, step: &RawValue, token: ProgressToken) -> Option<ProgressNotificationParam> {
         let text = step.get();
         let measured = text

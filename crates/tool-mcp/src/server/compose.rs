@@ -23,7 +23,8 @@ use super::call::Start;
 use super::{Composed, Core, Wire, ask, call, content, list};
 
 impl Core {
-    /// Sets the tools capability, name, version and instructions of this server in the information that the host's handler reports.
+    /// Sets the tools capability, implementation (name, title and version) and instructions of this server in the information that the host's handler
+    /// reports.
     fn introduce(&self, info: &mut ServerConfig) {
         capable(&mut info.capabilities);
         info.server_info = self.implementation.clone();

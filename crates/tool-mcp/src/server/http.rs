@@ -101,7 +101,7 @@ impl HttpOptions {
         self
     }
 
-    /// Requires an access token for every request to the endpoint.
+    /// Requires an access token for every request to the endpoint, except CORS preflight requests.
     pub fn auth(mut self, auth: Auth) -> Self {
         self.auth = Some(auth);
         self
@@ -202,7 +202,7 @@ impl<H: ServerHandler> Composed<H> {
             stop.await;
             draining.store(true, Ordering::Relaxed);
             core.drain(patience).await;
-            // The streams that are still open only wait for notifications.
+            // Streams that are still open usually only wait for notifications.
             streams.cancel();
             stopped.cancel();
         };

@@ -62,7 +62,7 @@ impl OutputSchemas {
     }
 }
 
-/// Wraps a schema in the schema of `{"result": …}`, unless its root is an object.
+/// Wraps a schema in the schema of `{"result": …}`, unless the `type` of its root is `object`.
 fn wrap(schema: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Root<'a> {
@@ -166,7 +166,7 @@ struct Definition<'a> {
     annotations: Option<ToolAnnotations>,
 }
 
-/// Converts a tool for rmcp. The texts of its schemas are not changed.
+/// Converts a tool for rmcp. Over the transports of this crate, the texts of its schemas are not changed.
 fn definition(def: &ToolDef, outlets: &OutputSchemas, wire: Wire) -> Result<Tool, ErrorData> {
     let text = def.definition(Dialect::Mcp);
     let parsed: Definition<'_> = serde_json::from_str(text).map_err(|error| {

@@ -1,8 +1,8 @@
 //! Parsing of JSON-RPC messages, and the errors for malformed messages.
 //!
 //! rmcp's own parsing is lenient: it turns `arguments` into a map (it uses the last of two equal keys, and rounds big numbers), responds to malformed
-//! parameters with "method not found", and drops messages that it cannot parse. Here the text of `arguments` is preserved, and the response to every
-//! malformed message has the right error code.
+//! parameters with "method not found", and drops messages that it cannot parse. Here the text of `arguments` is preserved, and a response to
+//! a malformed message has the right error code.
 
 use std::borrow::Cow;
 use std::sync::Arc;

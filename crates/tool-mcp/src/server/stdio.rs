@@ -35,7 +35,7 @@ const HELD: Duration = Duration::from_millis(1);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The client violated the initialization of the protocol, or a response could not be sent during the initialization.
+    /// The session could not be initialized, for example because the client violated the protocol or a response could not be sent.
     #[error("the session did not begin: {0}")]
     Initialize(Box<ServerInitializeError>),
     /// The task of the connection panicked.
@@ -44,7 +44,7 @@ pub enum ServeError {
 }
 
 impl<H: ServerHandler> Composed<H> {
-    /// Serves one client over standard input and output until the client closes standard input.
+    /// Serves one client over standard input and output until the client closes standard input or reading fails.
     ///
     /// The program must not print anything else to standard output, because that breaks the protocol; write logs to standard error.
     pub async fn stdio(&self) -> Result<(), ServeError> {
@@ -52,7 +52,7 @@ impl<H: ServerHandler> Composed<H> {
             .await
     }
 
-    /// Serves one client over a pair of streams, one message per line, until the reader ends.
+    /// Serves one client over a pair of streams, one message per line, until the reader ends or fails.
     pub async fn serve_lines<R, W>(&self, reader: R, writer: W) -> Result<(), ServeError>
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -141,8 +141,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// Returns the message of the line that was read. Returns `None` for an empty line, and for a line that is not a message, whose error response is
-    /// stored in `answer`.
+    /// Returns the message of the line that was read. Returns `None` for an empty line, and for a line that is not a message. The error response to
+    /// such a line is stored in `answer`, unless the line is a notification or a response.
     fn message(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = self.line.trim_ascii();
         let read = if line.is_empty() {

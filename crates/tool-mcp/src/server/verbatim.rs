@@ -15,7 +15,7 @@ use memchr::memmem::Finder;
 use rmcp::model::{Extensions, JsonObject};
 use serde_json::Value;
 
-/// A random name that differs in every process, so that the output of a tool cannot contain it.
+/// A random name that differs in every process, so that neither a tool nor a client can guess it.
 static KEY: LazyLock<String> = LazyLock::new(|| {
     let seed = RandomState::new();
     format!(

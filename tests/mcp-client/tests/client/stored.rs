@@ -421,7 +421,7 @@ async fn changed_schema_is_refused_until_a_version_fits_it() {
     failed(
         &result,
         ErrorKind::Unavailable,
-        "cannot be reached: the server is switched off",
+        "cannot be read: the server is switched off",
     );
 }
 

@@ -1,8 +1,8 @@
 //! Graph of the subschemas that apply to a value, and the number of steps that a validation takes.
 //!
-//! A schema may apply many other schemas to one value (`allOf`, `anyOf`, `$ref`). Validation takes exponential time in the length of a chain of such
-//! schemas, and in the depth of the value if schemas are recursive, so the steps are counted before a value is validated. Equal schemas at one place
-//! of the value are counted together, which takes linear time.
+//! A schema may apply many other schemas to one value (`allOf`, `anyOf`, `$ref`). Validation can take exponential time in the length of a chain of
+//! such schemas, and in the depth of the value if schemas are recursive, so the steps are counted before a value is validated. Occurrences of the
+//! same subschema at one place of the value are counted together, so that counting itself does not take exponential time.
 
 use std::collections::HashMap;
 
@@ -13,14 +13,15 @@ use tool_core::schema::rules::Rule;
 use super::read::{MOST_NODES, Schemas, schemas};
 use super::refused;
 
-/// Maximum length of a path from schema to schema, references included: the compiler recurses along this path.
+/// Limit for the path from schema to schema along which the compiler recurses, references included. The sum of the nesting depths of the root and of
+/// each target of a reference is an upper bound of the length of this path.
 const LONGEST_WAY: usize = 2_000;
 /// Maximum length of a chain of schemas that apply to the same value because each schema refers to the next schema.
 const DEEPEST_HERE: usize = 32;
 /// Maximum number of steps for a single value without children.
 const MOST_HERE: u64 = 100_000;
 
-/// A subschema and the subschemas that it refers to.
+/// A subschema, with the subschemas that it contains or refers to.
 #[derive(Debug, Default)]
 pub(super) struct Node {
     /// Subschemas that apply to the same value.

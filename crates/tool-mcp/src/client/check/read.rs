@@ -9,7 +9,7 @@ use tool_core::schema::rules::Rule;
 use super::graph::Node;
 use super::{DEEPEST, refused};
 
-/// Maximum number of subschemas.
+/// Maximum number of subschemas of one schema.
 pub(super) const MOST_NODES: usize = 10_000;
 /// Keywords whose schema applies to the same value.
 const HERE: [&str; 4] = ["not", "if", "then", "else"];

@@ -9,7 +9,7 @@ use tool_core::Issue;
 const LEVELS: u8 = 4;
 /// Maximum length of a value or key that is quoted, in characters.
 const EXCERPT: usize = 60;
-/// Maximum length of a list of allowed values, in characters.
+/// Maximum length of a longer quotation, such as a list of allowed values or a validation error, in characters.
 const LISTED: usize = 300;
 
 /// Adds the issues of one validation error.
@@ -112,8 +112,8 @@ pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: 
     push(place, expected, found);
 }
 
-/// Returns the errors of the variant with the fewest errors, preferring variants of the value's own type.
-/// Returns `None` if there are several variants and none has that type.
+/// Returns the errors of the variant with the fewest errors. Prefers variants that the value does not already fail by its type, or by a constant or
+/// an enum. Returns `None` if no variant has errors, or if there are several variants and the value fails all of them in this way.
 fn closest<'a>(
     shapes: &'a [Vec<ValidationError<'static>>],
 ) -> Option<&'a [ValidationError<'static>]> {
@@ -135,7 +135,7 @@ fn closest<'a>(
         .iter()
         .filter(|errors| !errors.is_empty())
         .min_by_key(strange)?;
-    // If no variant has the value's type, no variant is closer than the others.
+    // If the value fails every variant in this way, no variant is closer than the others.
     let all_strange = shapes.len() > 1 && shapes.iter().all(|errors| strange(&errors).0);
     (!all_strange).then_some(best)
 }
@@ -163,7 +163,7 @@ fn excerpt(value: &Value) -> String {
     cut(&value.to_string(), EXCERPT)
 }
 
-/// Cuts a text to at most `most` characters.
+/// Cuts a text to at most `most` characters, followed by `…` if it was longer.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

@@ -17,7 +17,8 @@ use tool_core::{Answer, Question, ToolContext, ToolError};
 use super::Given;
 use super::rounds::{Aborted, Run};
 
-/// Limits on parked calls: the number of calls that wait for an answer at once, and the time that each call waits.
+/// Limits on calls that wait for an answer: the number of parked calls, and the time that each call waits. Calls of legacy-protocol clients wait
+/// without being parked, so the number does not limit them.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Waiting {
@@ -40,7 +41,7 @@ impl Waiting {
         Self::default()
     }
 
-    /// Sets the maximum number of calls that wait at once. A question beyond this limit fails.
+    /// Sets the maximum number of parked calls. A question beyond this limit fails. Calls of legacy-protocol clients are not parked and not counted.
     pub fn most(mut self, runs: usize) -> Self {
         self.most = runs;
         self

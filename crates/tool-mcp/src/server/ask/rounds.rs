@@ -111,7 +111,7 @@ impl Asker for RoundsAsker {
 
 /// A call that runs in its own task, whether or not a request waits for it.
 pub(crate) struct Run {
-    /// The identity of the call, if the user of this client may approve it.
+    /// The identity of the call, if its context has one. Without it, the client's user cannot approve the call.
     call: Option<CallId>,
     events: mpsc::Receiver<ToolEvent>,
     questions: mpsc::UnboundedReceiver<PendingQuestion>,
@@ -242,7 +242,7 @@ fn asks(question: &Question, state: String) -> Result<Round, ErrorData> {
 }
 
 impl Asking<'_> {
-    /// Returns the result, or the question that asks for an approval of the call.
+    /// Returns the result, or the question that asks for an approval of the call or of a nested call.
     fn done(&self, run: Run, result: CallResult, sealed: &Sealed) -> Result<Round, ErrorData> {
         let ticket = approve::ticket(&result).filter(|_| self.approves);
         let (Some(ticket), Some(call)) = (ticket, run.call) else {

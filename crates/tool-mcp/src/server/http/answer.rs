@@ -115,7 +115,7 @@ where
 
 /// Maximum number of times that the task yields before the first events are sent.
 const TURNS: usize = 8;
-/// Maximum number of bytes of events that are sent together.
+/// Number of bytes of events from which no further event is collected.
 const GATHERED: usize = 64 * 1024;
 
 /// Collects the first events of a stream, and returns them and whether the stream has ended. The stream of a call begins with an

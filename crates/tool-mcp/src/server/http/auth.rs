@@ -15,7 +15,7 @@ use super::answer::Refusal;
 /// The path of the protected resource metadata (RFC 9728).
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// Authorization of the HTTP endpoint: its resource address, the issuers of its tokens, and the verifier.
+/// Authorization of the HTTP endpoint: its resource address, the issuers and scopes of its tokens, and the verifier.
 ///
 /// ```
 /// use futures::FutureExt as _;
@@ -74,7 +74,7 @@ impl Auth {
         self
     }
 
-    /// Returns the routes of the resource metadata, at the root and below the resource's own path.
+    /// Returns the routes of the resource metadata: the well-known path, and the well-known path followed by the endpoint's path.
     pub(super) fn routes(&self, path: &str) -> Router {
         let metadata = json!({
             "resource": self.resource,
@@ -142,7 +142,7 @@ impl Auth {
             audience.trim_end_matches('/') == self.resource.trim_end_matches('/')
         };
         if !principal.audience.iter().any(for_us) {
-            return Err(invalid(Some("the token is for a different resource")));
+            return Err(invalid(Some("the token is not for this resource")));
         }
         if !self
             .scopes
@@ -189,7 +189,8 @@ impl Auth {
         }
     }
 
-    /// Returns the address of the metadata: `https://host/.well-known/oauth-protected-resource/path`.
+    /// Returns the address of the metadata: `https://host/.well-known/oauth-protected-resource/path`, or only the well-known path if the resource is
+    /// not an absolute address.
     fn metadata_address(&self) -> String {
         let parsed = self.resource.parse::<Uri>().ok();
         let parts = parsed

@@ -172,7 +172,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Sets `Accept` to both media types that rmcp requires, if the header is missing or covers both with wildcards such as `*/*`.
+/// Sets `Accept` to both media types that rmcp requires, if the header is missing, or if it covers both and at least one by a wildcard such as `*/*`.
 fn accept(headers: &mut HeaderMap) -> Result<(), Refusal> {
     const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
     if !headers.contains_key(ACCEPT) {

@@ -455,7 +455,7 @@ async fn token_for_a_different_resource_is_refused() {
             "{good}"
         );
     }
-    let other = "the token is for a different resource";
+    let other = "the token is not for this resource";
     for bad in [
         json!("https://other.example/mcp"),
         json!(["https://other.example/mcp", "https://mcp.example.com"]),
