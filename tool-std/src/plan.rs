@@ -32,10 +32,11 @@
 //!
 //! # Plans
 //!
-//! A draft is a directed acyclic graph of *nodes*. A node of the type `task` is work of an owner: an agent, a plugin (an extension of the host, which the host calls
-//! and whose results the host submits), a person (`user`) or the host itself (`system`). A `switch` chooses one of its edges by the output of the node before it, a
-//! `deliberation_fork` starts several branches, and a `join` waits for all of them; these nodes complete without an executor. An invalid draft, for example with a
-//! cycle or an unknown owner, is not stored: the result contains issues with JSON Pointers into the draft.
+//! A draft is a directed acyclic graph of *nodes*. A node of the type `task` is work of an owner: an agent, a plugin (an extension of the host,
+//! which the host calls and whose results the host submits), a person (`user`) or the host itself (`system`). A `switch` chooses one of its edges by
+//! the output of the node before it, a `deliberation_fork` starts several branches, and a `join` waits until all of them are done or skipped; these
+//! nodes complete without an executor. A `switch` without a matching edge is blocked. An invalid draft, for example with a cycle or an unknown
+//! owner, is not stored: the result contains issues with JSON Pointers into the draft.
 //!
 //! # Executors of tasks
 //!
@@ -60,7 +61,7 @@
 //!
 //! A draft has at most 100 nodes, 400 edges and 50 schemas. A schema has at most 16 KiB and 32 levels, and no reference such as `$ref`, so that a
 //! model cannot write a schema whose check takes long; its patterns run in linear time. A result has at most 64 KiB. A task fails, and with it the
-//! run, after three invalid results. The tools need no API key or other secret.
+//! run, after three invalid results, or after a result with the status `failed`. The tools need no API key or other secret.
 //!
 //! Models write the outputs of tasks, so the output is untrusted input for later tasks.
 //!

@@ -132,7 +132,7 @@ impl ToolContract for MarkRoomEventCompleted {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(StrictSchema))]
 pub struct CompletedEvents {
-    /// The number of events that this call has completed, without events that were completed before.
+    /// The number of events that this call has completed, without events that no turn has taken, that were completed before or that do not exist.
     pub completed_count: u64,
 }
 

@@ -114,7 +114,7 @@ pub enum Durability {
     Core,
     /// It slowly loses weight.
     Standard,
-    /// It loses weight within days, and is removed after 30 days.
+    /// It loses weight within days, and is removed 30 days after it was last stored.
     Ephemeral,
 }
 

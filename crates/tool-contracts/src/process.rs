@@ -34,7 +34,7 @@ impl ToolContract for RunCommand {
 pub struct Progress {
     /// The stream of the output.
     pub stream: OutputStream,
-    /// One or more lines of output.
+    /// One or more lines of output, or a part of a line that is very long or not complete.
     pub text: String,
 }
 
@@ -76,9 +76,9 @@ pub struct CommandResult {
     pub exit_code: i32,
     /// A note about the end, if the program did not end by itself.
     pub note: Option<String>,
-    /// The beginning and end of standard output, with a line between them that states how much is omitted.
+    /// The standard output. If it is long, only its beginning and end, with a line between them that states how much is omitted.
     pub stdout: String,
-    /// The beginning and end of standard error.
+    /// The standard error, shortened in the same way.
     pub stderr: String,
     /// The number of bytes that were written to standard output.
     pub stdout_bytes: u64,

@@ -123,8 +123,7 @@ pub async fn send_message_to_human(
 /// The number of events that a call has completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct CompletedEvents {
-    /// The number of events that this call has completed. It is less than the number of ids if some events were completed already, are not yours, or
-    /// do not exist.
+    /// The number of events that this call has completed, without events that no turn has taken, that were completed before or that do not exist.
     pub completed_count: u64,
 }
 

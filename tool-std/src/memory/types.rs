@@ -31,7 +31,7 @@ mirrored! {
         Core,
         /// It slowly loses weight.
         Standard,
-        /// It loses weight within days, and is removed after 30 days.
+        /// It loses weight within days, and is removed 30 days after it was last stored.
         Ephemeral,
     } = Durability
 }

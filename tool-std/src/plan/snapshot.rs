@@ -74,15 +74,15 @@ pub struct NodeWork {
 mirrored! {
     /// The status of a run.
     RunStatus {
-        /// A node is ready or running.
+        /// A node that is not a task of a user is ready or running.
         Running,
-        /// The run waits for a person.
+        /// The run waits for a person: for the approval of the plan, or because only tasks of users are left to do now.
         AwaitingHuman,
         /// Each node that could continue is blocked.
         Blocked,
         /// All nodes are completed or skipped.
         Completed,
-        /// The run was ended or replaced.
+        /// The run was ended or replaced, or a person rejected its plan.
         Aborted,
         /// A node failed.
         Failed,
@@ -102,7 +102,7 @@ mirrored! {
         Completed,
         /// It cannot continue without help.
         Blocked,
-        /// The run does not need it.
+        /// The run does not need it, or ended before it was done.
         Skipped,
         /// It failed.
         Failed,

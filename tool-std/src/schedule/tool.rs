@@ -112,7 +112,7 @@ pub struct ScheduledTask {
     pub enabled: bool,
     /// When the task is due next.
     pub next_run_at: Option<String>,
-    /// Whether a run is active now.
+    /// Whether a run has begun and has not ended. It may wait for its next attempt.
     pub is_running: bool,
     /// How many attempts have failed since the last success.
     pub errors: u32,

@@ -29,7 +29,7 @@ pub struct Page {
     pub markdown: String,
     /// The links in the main text, each once: the first 100, with at most 1,000 characters in total, or `max_chars` if that is more.
     pub links: Vec<Link>,
-    /// Whether text or links of the page were left out.
+    /// Whether text of the page was left out, or links were left out because of the limit of their characters.
     pub truncated: bool,
     /// The citation of the page.
     pub citation: PageCitation,
