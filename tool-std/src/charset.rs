@@ -2,7 +2,7 @@
 
 use encoding_rs::Encoding;
 #[cfg(any(feature = "web", feature = "knowledge-html"))]
-use encoding_rs::UTF_8;
+use encoding_rs::{REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 /// Number of bytes of a page that are searched for its charset.
 #[cfg(any(feature = "web", feature = "knowledge-html"))]
@@ -41,11 +41,13 @@ pub(crate) fn charset(html: &[u8]) -> Option<&'static Encoding> {
             .split(['"', '\'', ';', ' ', '/'])
             .next()?;
         let said = Encoding::for_label(label.as_bytes())?;
-        // The declaration was readable as ASCII, so the page cannot be UTF-16.
-        Some(if said.is_ascii_compatible() {
-            said
-        } else {
+        Some(if [UTF_16BE, UTF_16LE, REPLACEMENT].contains(&said) {
+            // The declaration was readable as ASCII, so the page cannot be UTF-16. REPLACEMENT would decode the whole page as one character.
             UTF_8
+        } else if said == X_USER_DEFINED {
+            WINDOWS_1252
+        } else {
+            said
         })
     })
 }

@@ -65,8 +65,9 @@
 //! which such a host has no rights, for example Ubuntu's without an `AppArmor` profile; then each job starts a second helper. Turning off
 //! [`Mechanism::PidNamespace`] and [`Mechanism::NetworkNamespace`] avoids these additional processes.
 //!
-//! The crate adds 13 crates to the dependencies of `tool-core` without features: landlock, rustix, seccompiler, and the dependencies of tokio's
-//! processes and sockets.
+//! With its dependencies, a build has
+//! 13 crates in addition to those of `tool-core` without features: landlock, rustix, seccompiler, and the dependencies of tokio's processes and
+//! sockets.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -40,8 +40,25 @@ pub(super) struct Walk<'a> {
 #[derive(Default)]
 pub(super) struct RuleCount {
     patterns: AtomicUsize,
-    /// The first ignore file, in the order of paths, whose patterns were not all applied.
-    cut: Mutex<Option<String>>,
+    cut: Mutex<Option<CutRules>>,
+}
+
+/// The first ignore file, in the order of paths, whose patterns were not all applied.
+struct CutRules {
+    path: String,
+    applied: Applied,
+}
+
+/// The patterns of an ignore file that were applied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Applied {
+    All,
+    /// The patterns at the beginning, up to a limit.
+    Some,
+    /// No pattern, because a limit was reached before.
+    None,
+    /// No pattern, because the patterns could not be compiled.
+    NotCompiled,
 }
 
 impl RuleCount {
@@ -50,10 +67,16 @@ impl RuleCount {
         self.patterns.fetch_add(1, Ordering::Relaxed) < ALL_PATTERNS
     }
 
-    fn cut(&self, path: &str) {
+    fn record(&self, path: &str, applied: Applied) {
+        if applied == Applied::All {
+            return;
+        }
         let mut cut = self.cut.lock().unwrap_or_else(PoisonError::into_inner);
-        if cut.as_deref().is_none_or(|first| path < first) {
-            *cut = Some(path.to_owned());
+        if cut.as_ref().is_none_or(|first| path < first.path.as_str()) {
+            *cut = Some(CutRules {
+                path: path.to_owned(),
+                applied,
+            });
         }
     }
 }
@@ -66,8 +89,7 @@ pub(super) struct Files {
     pub(super) paths: Vec<String>,
     /// Whether there are more files than the walk may return.
     pub(super) more: bool,
-    /// The first ignore file, in the order of paths, whose patterns were not all applied.
-    cut_rules: Option<String>,
+    cut_rules: Option<CutRules>,
 }
 
 impl Files {
@@ -76,11 +98,18 @@ impl Files {
         let more = self.more.then(|| {
             format!("there are more than {most} files and only that many were searched, give the `path` of a folder that has fewer")
         });
-        let rules = self.cut_rules.as_ref().map(|path| {
-            format!(
-                "only the beginning of `{path}` was applied, so files that it ignores may be in the result: at most 64 KiB and {PATTERNS} patterns of \
-                 one file count, and {ALL_PATTERNS} patterns in all"
-            )
+        let rules = self.cut_rules.as_ref().map(|CutRules { path, applied }| {
+            let part = match applied {
+                Applied::Some => "only the beginning",
+                _ => "no pattern",
+            };
+            let limits = match applied {
+                Applied::NotCompiled => "its patterns are too complex".to_owned(),
+                _ => format!(
+                    "at most 64 KiB and {PATTERNS} patterns of one file count, and {ALL_PATTERNS} patterns in all"
+                ),
+            };
+            format!("{part} of `{path}` was applied, so files that it ignores may be in the result: {limits}")
         });
         let notes: Vec<String> = more.into_iter().chain(rules).collect();
         (!notes.is_empty()).then(|| notes.join("; "))
@@ -236,8 +265,8 @@ impl Walk<'_> {
         let (file, facts) = walked(self.home, path).ok()??;
         let mut text = Vec::new();
         file.take(RULES).read_to_end(&mut text).ok()?;
-        if facts.size > RULES {
-            self.rules.cut(path);
+        let mut is_cut = facts.size > RULES;
+        if is_cut {
             // The last line may be incomplete.
             text.truncate(text.iter().rposition(|byte| *byte == b'\n').unwrap_or(0));
         }
@@ -245,18 +274,24 @@ impl Walk<'_> {
         let is_pattern = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
         let lines = text.trim_start_matches('\u{feff}').lines();
         let mut builder = GitignoreBuilder::new("");
-        for (count, line) in lines.filter(is_pattern).enumerate() {
+        let mut count = 0;
+        for line in lines.filter(is_pattern) {
             if count == PATTERNS || !self.rules.take() {
-                self.rules.cut(path);
+                is_cut = true;
                 break;
             }
+            count += 1;
             // A line that is not a valid pattern is skipped, as git does.
             let _ = builder.add_line(None, line);
         }
         let built = builder.build();
-        if built.is_err() {
-            self.rules.cut(path);
-        }
+        let applied = match (&built, is_cut) {
+            (Err(_), _) => Applied::NotCompiled,
+            (Ok(_), false) => Applied::All,
+            (Ok(_), true) if count == 0 => Applied::None,
+            (Ok(_), true) => Applied::Some,
+        };
+        self.rules.record(path, applied);
         built.ok().filter(|list| !list.is_empty())
     }
 }

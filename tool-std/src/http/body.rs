@@ -28,7 +28,7 @@ pub(super) struct Body {
 pub(super) enum BodyError {
     /// The connection failed before the end of the body.
     Broken(hyper::Error),
-    /// The encoding of the body is not one of [`ENCODINGS`], or the response has more than one header `Content-Encoding`.
+    /// The encoding of the body is not one of [`ENCODINGS`], or the body is encoded more than once.
     Encoding(String),
     /// The body does not match its encoding.
     Packed(io::Error),
@@ -76,13 +76,16 @@ impl Unpack {
             most,
             cut: false,
         };
-        let mut all = headers.get_all(CONTENT_ENCODING).iter();
-        let (first, more) = (all.next(), all.next().is_some());
-        let coding = first.map_or("", |value| value.to_str().unwrap_or("?").trim());
+        let values = headers.get_all(CONTENT_ENCODING).iter();
+        let values: Vec<&str> = values
+            .map(|value| value.to_str().unwrap_or("?").trim())
+            .collect();
+        // Several headers mean the same as one header with a list.
+        let coding = values.join(", ");
         match coding.to_ascii_lowercase().as_str() {
-            "" | "identity" if !more => Ok(Self::Plain(sink)),
-            "gzip" | "x-gzip" if !more => Ok(Self::Gzip(MultiGzDecoder::new(sink))),
-            "deflate" if !more => Ok(Self::Deflate(Some(sink))),
+            "" | "identity" => Ok(Self::Plain(sink)),
+            "gzip" | "x-gzip" => Ok(Self::Gzip(MultiGzDecoder::new(sink))),
+            "deflate" => Ok(Self::Deflate(Some(sink))),
             _ => Err(BodyError::Encoding(coding.chars().take(64).collect())),
         }
     }

@@ -187,12 +187,15 @@ impl Guard {
             return Ok(());
         }
         let port = url.port_or_known_default().unwrap_or_default();
-        if self
-            .ports
-            .as_ref()
-            .is_some_and(|ports| !ports.contains(&port))
+        if let Some(ports) = &self.ports
+            && !ports.contains(&port)
         {
-            return Err(Refusal::Port(port));
+            let default = if url.scheme() == "https" { 443 } else { 80 };
+            return Err(Refusal::Port {
+                port,
+                allowed: ports.iter().copied().collect(),
+                default_allowed: ports.contains(&default),
+            });
         }
         if self.special.hold(&name) {
             return Err(Refusal::Blocked(name));
@@ -273,6 +276,9 @@ fn reason(error: url::ParseError) -> &'static str {
     }
 }
 
+/// Maximum number of allowed ports that the text of a [`Refusal`] lists.
+const MOST_PORTS: usize = 10;
+
 /// The reason why a request was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -284,7 +290,14 @@ pub enum Refusal {
     /// The URL contains a user or a password.
     User,
     /// The port is not allowed.
-    Port(u16),
+    Port {
+        /// The port of the URL.
+        port: u16,
+        /// The allowed ports, in ascending order.
+        allowed: Vec<u16>,
+        /// Whether the default port of the URL's scheme is allowed.
+        default_allowed: bool,
+    },
     /// The host is blocked, or its name is not the name of a public host.
     Blocked(String),
     /// The host is not on the list of allowed hosts.
@@ -317,10 +330,25 @@ impl fmt::Display for Refusal {
                 "`url` has the scheme `{scheme}`, only `https` and `http` are possible"
             ),
             Self::User => f.write_str("`url` has a user or a password before its host, remove it"),
-            Self::Port(port) => write!(
-                f,
-                "port {port} is not allowed here, use a URL without a port"
-            ),
+            Self::Port {
+                port,
+                allowed,
+                default_allowed,
+            } => {
+                write!(f, "port {port} is not allowed here, ")?;
+                match allowed.as_slice() {
+                    [] => f.write_str("and no other port is allowed"),
+                    _ if *default_allowed => f.write_str("use a URL without a port"),
+                    [only] => write!(f, "use port {only}"),
+                    [first, others @ ..] => {
+                        write!(f, "use one of the ports {first}")?;
+                        for port in others.iter().take(MOST_PORTS - 1) {
+                            write!(f, ", {port}")?;
+                        }
+                        Ok(())
+                    }
+                }
+            }
             Self::Blocked(host) => write!(
                 f,
                 "`{host}` is blocked here or is not a public host, use a different host"
@@ -354,7 +382,7 @@ impl Refusal {
             Self::Malformed(_) => ToolError::new(text),
             Self::Scheme(_)
             | Self::User
-            | Self::Port(_)
+            | Self::Port { .. }
             | Self::Blocked(_)
             | Self::NotAllowed(_) => ToolError::of(ErrorKind::Denied, text),
         }

@@ -565,3 +565,43 @@ async fn ignore_rules_are_bounded_and_dropped_rules_reported() {
             .contains("10000 patterns in all")
     );
 }
+
+// S1-31: the note states whether a part of an ignore file was applied.
+#[tokio::test]
+async fn note_states_whether_any_pattern_of_an_ignore_file_was_applied() {
+    let place = Place::new();
+    place.put("first", "");
+    // The only line is longer than the limit.
+    place.put(".gitignore", "x".repeat((64 << 10) + 1));
+    let out = place.ok("find_files", json!({ "pattern": "*" })).await;
+    let note = out["note"].as_str().unwrap();
+    assert!(
+        note.starts_with("no pattern of `.gitignore` was applied"),
+        "{note}"
+    );
+
+    // Earlier files have as many patterns as all files together may have. The walk begins in the folder of the last file, so the order is known.
+    let place = Place::new();
+    let many = "x\n".repeat(1_000);
+    let mut folder = String::new();
+    for n in 0..10 {
+        folder.push_str(&format!("d{n}/"));
+        place.put(&format!("{folder}.gitignore"), &many);
+    }
+    place.put(&format!("{folder}last/.gitignore"), "gone\n");
+    place.put(&format!("{folder}last/gone"), "");
+    let out = place
+        .ok(
+            "find_files",
+            json!({ "pattern": "*", "path": format!("{folder}last") }),
+        )
+        .await;
+    assert_eq!(paths(&out).len(), 1);
+    let note = out["note"].as_str().unwrap();
+    assert!(
+        note.starts_with(&format!(
+            "no pattern of `{folder}last/.gitignore` was applied"
+        )),
+        "{note}"
+    );
+}

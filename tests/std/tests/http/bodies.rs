@@ -175,7 +175,12 @@ async fn compressed_bodies_are_decompressed() {
         (
             &[("content-encoding", "gzip"), ("content-encoding", "gzip")][..],
             gzip(&gzip(PLAIN)),
-            "the body is encoded as `gzip`",
+            "the body is encoded as `gzip, gzip`, which was not requested",
+        ),
+        (
+            &[("content-encoding", "gzip"), ("content-encoding", "br")][..],
+            gzip(PLAIN),
+            "the body is encoded as `gzip, br`, which was not requested",
         ),
     ] {
         let result = body_of(headers, packed).await;

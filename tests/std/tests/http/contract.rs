@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::testing::{assert_kept, violations};
 use tool_core::{Dialects, ErrorKind, Hints, ToolDef};
-use tool_std::http::{Http, HttpRead, Method, Request, http_get, http_request};
+use tool_std::http::{Guard, Http, HttpRead, Method, Request, http_get, http_request};
 
 use super::support::{PUBLIC, Server, call, client, get, output, response, text};
 
@@ -232,6 +232,42 @@ async fn error_for_an_invalid_url_contains_the_correction() {
                 .model_text(),
             said
         );
+    }
+}
+
+// S1-31: the error for a port contains a port that is allowed.
+#[tokio::test]
+async fn error_for_a_port_contains_the_allowed_ports() {
+    let only = |ports: &[u16]| Http::default().guard(Guard::default().ports(ports.to_vec()));
+    for (ports, url, said) in [
+        (
+            &[443, 8443][..],
+            "https://example.com:22",
+            "port 22 is not allowed here, use a URL without a port",
+        ),
+        (
+            &[8080, 8443],
+            "https://example.com",
+            "port 443 is not allowed here, use one of the ports 8080, 8443",
+        ),
+        (
+            &[8443],
+            "https://example.com:22",
+            "port 22 is not allowed here, use port 8443",
+        ),
+        (
+            &[443],
+            "http://example.com",
+            "port 80 is not allowed here, use port 443",
+        ),
+        (
+            &[],
+            "https://example.com",
+            "port 443 is not allowed here, and no other port is allowed",
+        ),
+    ] {
+        let result = get(only(ports), url).await;
+        assert_eq!(result.error().unwrap().model_text(), said, "{ports:?}");
     }
 }
 

@@ -234,7 +234,7 @@ async fn unusable_document_is_refused_with_a_pointer() {
         (
             form,
             "/paths/~1a/post/requestBody/content".to_owned(),
-            "the only supported type",
+            "only `application/json` and types",
         ),
         (
             with_key(good(), &oauth),

@@ -247,6 +247,20 @@ async fn a_page_is_read_in_its_charset() {
             with(r#"<meta charset="utf-16">"#, text.as_bytes()),
             "世界",
         ),
+        // ISO-2022-JP consists of ASCII bytes with escape sequences.
+        (
+            BARE,
+            with(
+                r#"<meta charset="iso-2022-jp">"#,
+                b"<p>\x1b$B@$3&\x1b(B</p>",
+            ),
+            "世界",
+        ),
+        (
+            BARE,
+            with(r#"<meta charset="x-user-defined">"#, b"<p>Gr\xfc\xdfe</p>"),
+            "Grüße",
+        ),
         (
             HTML,
             with(r#"<meta charset="shift_jis">"#, text.as_bytes()),
