@@ -1,7 +1,7 @@
 //! Packs of tools for language models: files, programs, git, HTTP, web pages, people and the services of vendors.
 //!
 //! Each pack is a module behind a feature of the same name. If the program names this crate once (`use tool_std as _;`), the tools of all enabled
-//! packs are linked, and [`Registry::linked`](tool_core::Registry::linked) finds them.
+//! packs except `ask_user` are linked, and [`Registry::linked`](tool_core::Registry::linked) finds them.
 //!
 //! | feature | tools |
 //! |---|---|
@@ -37,9 +37,10 @@
 //!
 //! # Cost
 //!
-//! The table lists the crates and the seconds that each feature adds to a build of `tool-core` without features. The seconds are CPU time (user and system)
-//! of rustc and of build scripts with the profile `dev`, which `.ci/build-times` measured on a machine with 2 cores. `tool-core` itself takes 41 seconds.
-//! Features that need the same crates share their time: a build with `github` and `slack` takes little longer than a build with one of them.
+//! The table lists the crates and the seconds that each feature adds to a build of `tool-core` without features. The seconds are the CPU time (user
+//! and system) of rustc and of build scripts with the profile `dev`, measured by `.ci/build-times` on a machine with 2 cores. `tool-core` itself
+//! takes 41 seconds. Features that need the same crates share their time: a build with `github` and `slack` takes little longer than a build with
+//! one of them.
 //!
 //! | feature | crates | seconds |
 //! |---|---|---|
@@ -113,7 +114,7 @@ pub mod github;
 #[cfg(feature = "http-client")]
 #[cfg_attr(
     not(feature = "http"),
-    allow(dead_code, reason = "only the tools use a part of the client")
+    allow(dead_code, reason = "a part of the client is only for the tools")
 )]
 pub mod http;
 #[cfg(feature = "hubspot")]

@@ -47,10 +47,10 @@
 //!
 //! # Interrupted tasks
 //!
-//! If the process of an executor dies, its task is ready again after [`resume_execution_plan_run`](fn@resume_execution_plan_run), unless the outcome of one of its
-//! effects is unknown. Such a task is blocked instead, so that the effect does not happen twice. The tool finds these effects in the ledger of the host, which the
-//! host passes with [`Plans::ledger`]. After an operator has settled the effects, the host continues the task with
-//! [`PlanChange::Unblock`](tool_core::store::PlanChange::Unblock).
+//! If the process of an executor dies and the lease of its attempt has expired, [`resume_execution_plan_run`](fn@resume_execution_plan_run) makes
+//! the task ready again, unless the outcome of one of its effects is unknown. Such a task is blocked instead, so that the effect does not happen
+//! twice. The tool finds these effects in the ledger of the host, which the host passes with [`Plans::ledger`]. After an operator has settled the
+//! effects, the host continues the task with [`PlanChange::Unblock`](tool_core::store::PlanChange::Unblock).
 //!
 //! # Approval
 //!

@@ -2,7 +2,7 @@
 //!
 //! | tool | what it does | effect |
 //! |---|---|---|
-//! | [`run_command`](fn@run_command) | runs one program with its arguments and waits for it to exit | everything |
+//! | [`run_command`](fn@run_command) | runs one program with its arguments and waits for it to exit | all effects |
 //!
 //! The host's `main` begins with [`tool_std::helper()`](crate::helper). The host puts a [`Workspaces`](crate::workspace::Workspaces) and a
 //! [`Commands`] into the context. If the context has an [`Isolation`](crate::isolate::Isolation) and no `Commands`, [`Commands::new`] supplies the

@@ -68,8 +68,9 @@ impl Knowledge {
         Ok(written)
     }
 
-    /// Schedules all documents of a scope whose embeddings were computed by a model other than the present embedder, and returns their number. The
-    /// indexers then compute their embeddings again. Until its embeddings are computed, a document is found by its words.
+    /// Schedules all documents of a scope that do not wait for embeddings and whose embeddings are not from the present embedder, and returns the
+    /// number of these documents. The indexers then compute their embeddings again. Until its embeddings are computed, a document is found by its
+    /// words.
     ///
     /// Call it once after a change of the model, when all processes use the new one: an indexer that still uses the previous model may otherwise take
     /// the documents. For the same reason, indexers do not compare models themselves. After an interruption, the indexers of any process continue the

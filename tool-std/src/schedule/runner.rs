@@ -45,7 +45,8 @@ const MOST_LOOKS: u32 = 4;
 pub enum TaskDone {
     /// The run has succeeded.
     Succeeded,
-    /// The turn of the run waits for a person, for this reason. The host continues it like any other conversation.
+    /// The turn of the run waits, for example for an approval or for the client; the text is the reason. The host continues the turn like the turn of
+    /// any other conversation.
     Waiting(String),
 }
 

@@ -15,7 +15,7 @@ use super::fields::{Fields, issue, required};
 /// The maximum number of tasks of a workspace, by default.
 const MOST_TASKS: u32 = 100;
 
-/// The maximum number of attempts of an update, if other processes change the task at the same time.
+/// The maximum number of attempts of an update, if other calls or runs change the task at the same time.
 const TRIES: u32 = 5;
 
 /// The store of the scheduled tasks, and their maximum number for a workspace, as a host value of [`schedule_task`](fn@schedule_task).

@@ -17,7 +17,7 @@ use crate::human::{Outbound, OutboundChannel};
 const MOST_LOOKS: u32 = 600;
 const BUSY: Duration = Duration::from_millis(500);
 
-/// A run of a task that is due.
+/// A run of a task that a [`Scheduler`](super::Scheduler) has claimed.
 #[derive(Clone, Debug)]
 pub struct DueTask {
     row: TaskRow,

@@ -232,7 +232,8 @@ fn looks_like_html(bytes: &[u8]) -> bool {
         || head.starts_with("<body")
 }
 
-/// Converts a text that is not HTML to Markdown: prose is unchanged, anything else becomes a code block.
+/// Converts a text that is not HTML to Markdown: plain text, Markdown and texts of an unknown type are unchanged, any other text becomes a code
+/// block.
 fn as_it_is(text: String, essence: &str) -> String {
     let language = match essence.rsplit(['/', '+']).next().unwrap_or_default() {
         "plain" | "markdown" | "x-markdown" | "" | "octet-stream" => return text,

@@ -13,7 +13,7 @@ use cap_std::fs::Dir;
 
 use super::{CONVERSATIONS, claim, own, spare_name};
 
-/// The folders of packs next to the conversations. Each has a subfolder for each conversation.
+/// The folders of packs next to the conversations. Each has a subfolder for each conversation with data of the pack.
 const KEPT: [&str; 2] = ["git-state", "git-work"];
 
 /// Removes the tree of a workspace, and trees that earlier calls could not remove; returns whether anything was removed.

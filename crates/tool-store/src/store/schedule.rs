@@ -154,7 +154,7 @@ pub enum TaskRunState {
     Running,
     /// The run has succeeded.
     Succeeded,
-    /// The turn of the run waits for a person, and continues later in its conversation.
+    /// The turn of the run waits, for example for an approval or for the client, and continues later in its conversation.
     Waiting,
     /// The last attempt of the run has failed, the task was removed before the run ended, or the task was changed while the run waited for its next
     /// attempt.
@@ -295,7 +295,7 @@ pub struct TaskAttempt {
 pub enum TaskOutcome {
     /// The run has succeeded.
     Succeeded,
-    /// The turn waits for a person, for the reason in this text. The run has ended, and does not count as an error.
+    /// The turn waits, for example for an approval or for the client; the text is the reason. The run has ended, and does not count as an error.
     Waiting(String),
     /// The attempt has failed. The run is attempted again after the time `retry`. If the task now has too many errors or was switched off, the run
     /// fails instead, and the task is switched off.
