@@ -119,7 +119,7 @@ pub struct JobOutcome {
     pub stderr: Kept,
     /// Whether the job was killed because it wrote more than the limit.
     pub too_much: bool,
-    /// The time from the call that waited for the started job to the end of the job.
+    /// The time that the job took after its start; with [`Running::finish`], the time from that call to the end of the job.
     pub took: Duration,
 }
 

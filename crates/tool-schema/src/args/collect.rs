@@ -68,7 +68,7 @@ fn malformed(text: &str, broken: Option<Broken>) -> Issue {
     }
 }
 
-/// A sink that records every fault as an issue.
+/// A sink that records faults as issues up to the limits, and counts the others.
 #[derive(Debug)]
 pub(super) struct Collect {
     path: Path,

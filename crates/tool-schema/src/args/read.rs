@@ -31,8 +31,8 @@ use super::scan::Stop;
     note = "where `{Self}` derives `StrictSchema`, the type of one of its fields cannot be read from JSON"
 )]
 pub trait Decode: Sized {
-    /// Whether the type contains a generic type. The derive of a generic type cannot check for a `Deserialize` impl, so that check
-    /// happens where the type is concrete.
+    /// Whether the type is a generic type with a derived impl, or contains one. The derive of a generic type cannot check for a `Deserialize` impl,
+    /// so that check happens where the type is concrete.
     const ASKS: bool = false;
 
     /// Reads the value under the cursor.

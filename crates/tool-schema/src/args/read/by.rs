@@ -13,8 +13,8 @@ pub trait Owned: DeserializeOwned {}
 
 impl<T: DeserializeOwned> Owned for T {}
 
-/// Returns the way to read a field's type: 0 for its [`Decode`], 1 for its `Deserialize`, and 2 for a type without a schema, which is reported
-/// elsewhere.
+/// Returns the way to read a field's type: 0 for its [`Decode`], 1 for its `Deserialize`, and 2 for a type with neither [`Decode`] nor a schema, for
+/// which a different check reports the error.
 ///
 /// `decodes` is the type's [`Decode::ASKS`], or `None` for a type without [`Decode`].
 pub const fn how(decodes: Option<bool>, has_serde: bool, has_schema: bool) -> u8 {

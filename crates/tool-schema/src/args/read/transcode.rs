@@ -12,7 +12,7 @@ use crate::schema::StrictSchema;
 ///
 /// # Errors
 ///
-/// Fails if the value does not match its schema. The error lists the faults, up to a limit.
+/// Fails if the input cannot be written as JSON text, or the value does not match its schema. The error lists the faults, up to a limit.
 pub fn deserialize<'de, T, D>(from: D) -> Result<T, D::Error>
 where
     T: StrictSchema + Decode,

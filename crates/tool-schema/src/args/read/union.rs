@@ -285,7 +285,7 @@ pub(super) fn filtered(text: &str, keeps: impl Fn(&str) -> bool) -> String {
         }
         Ok::<_, super::super::scan::Stop>(())
     };
-    // The guard has validated the object, so this cannot fail.
+    // The text is a valid JSON object, so this cannot fail.
     let _ = each();
     kept.push('}');
     kept
