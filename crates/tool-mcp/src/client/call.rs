@@ -159,7 +159,7 @@ impl Live {
                 answer = &mut call => break answer,
             }
         };
-        // Report progress that arrived before the result and is still queued.
+        // Report progress that was received before the result and is still queued.
         while let Some(step) = ear.as_mut().and_then(|ear| ear.steps.try_recv().ok()) {
             cx.progress(&self.step(step));
         }

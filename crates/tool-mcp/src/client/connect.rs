@@ -40,7 +40,8 @@ pub struct McpClient<S: Service<RoleClient> = ()> {
 }
 
 impl McpClient {
-    /// Connects to a server of either protocol version: sends `server/discover`, and falls back to `initialize` if the server rejects this method.
+    /// Connects to a server of either protocol version: sends `server/discover`, and falls back to `initialize` if the server does not know this
+    /// method or does not respond within ten seconds.
     ///
     /// Accepts any transport of rmcp: a child process, streamable HTTP, or a pair of streams. Questions of the server to its user (elicitation)
     /// are declined; to answer them, use [`connect_with`](Self::connect_with) with a handler.

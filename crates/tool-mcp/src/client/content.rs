@@ -169,7 +169,7 @@ fn part(block: &ContentBlock, results: Results) -> Option<Part> {
             }
             _ => return None,
         },
-        // The link is passed as text, because a provider would fetch the URI itself, and the URI belongs to the MCP server.
+        // The link is passed as text, because a provider would fetch the URI itself, and some URIs can be read only through the MCP server.
         ContentBlock::ResourceLink(link) => {
             let about = link
                 .description

@@ -1,8 +1,8 @@
 //! Progress and change notifications of a server, observed at the transport.
 //!
 //! rmcp delivers notifications to the client's handler in separate tasks, in no particular order, and the handler belongs to the host. This module
-//! therefore observes the messages between transport and service, where they arrive one by one, so that progress is observed before the result that
-//! follows it.
+//! therefore observes the messages between transport and service, in the order in which the transport receives them, so that progress is observed
+//! before the result that follows it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

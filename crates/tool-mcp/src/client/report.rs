@@ -55,7 +55,7 @@ pub struct ToolReport {
     pub providers: Dialects,
     /// The reasons why the tool is not offered to the other providers.
     pub left_out: Vec<(Dialect, Vec<SchemaFault>)>,
-    /// Constraints that the offered schema states only in a description; the server checks them.
+    /// Constraints that the offered schema states only in a description.
     pub notes: Vec<SchemaFault>,
     /// The reasons why outputs are not validated against the output schema; empty if they are validated, or if the server declares no output schema.
     pub unheld: Vec<SchemaFault>,

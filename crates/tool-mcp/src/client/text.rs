@@ -49,7 +49,7 @@ pub(crate) fn shown_fault(fault: &SchemaFault) -> SchemaFault {
     }
 }
 
-/// Checks every text of a tool.
+/// Checks the name, the titles, the description and the schemas of a tool.
 pub(crate) fn look(tool: &Tool) -> Found {
     let mut looker = TextChecker::default();
     looker.text("/name", &tool.name, MOST_NAME);
@@ -264,7 +264,7 @@ mod tests {
 
     const TAG: &str = "\u{e0041}";
 
-    // Hidden characters are found in every text of a tool.
+    // Hidden characters are found in names, titles, descriptions and schemas.
     #[test]
     fn hidden_characters_are_found_in_every_text() {
         let plain = || {

@@ -95,7 +95,7 @@ impl McpServerBuilder {
         self
     }
 
-    /// Sets the gate that checks every call.
+    /// Sets the gate that checks the calls of the server's own tools.
     pub fn gate(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
         self

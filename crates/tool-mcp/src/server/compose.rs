@@ -1,4 +1,4 @@
-//! The rmcp server handler: serves tools itself and forwards every other method to the host's handler.
+//! The rmcp server handler: serves tools itself and forwards the other methods to the host's handler.
 
 use std::borrow::Cow;
 use std::future::Future;

@@ -256,7 +256,7 @@ fn line_of(message: &ServerJsonRpcMessage) -> Result<Vec<u8>, io::Error> {
 }
 
 /// Counts the client's unanswered requests. The count only controls how fast messages are read, so it is acceptable that a request whose
-/// cancellation arrives after its response is subtracted twice.
+/// cancellation is received after its response was sent is subtracted twice.
 #[derive(Default)]
 struct Unanswered {
     count: AtomicUsize,
@@ -347,7 +347,7 @@ fn room_of(line: &[u8]) -> u32 {
     u32::try_from(line.len()).unwrap_or(UNREAD).min(UNREAD)
 }
 
-/// Writes lines as they arrive, in batches if several lines wait, and releases their room.
+/// Writes queued lines, in batches if several lines wait, and releases their room.
 async fn write<W: AsyncWrite + Unpin>(
     mut lines: mpsc::UnboundedReceiver<Vec<u8>>,
     room: Arc<Semaphore>,

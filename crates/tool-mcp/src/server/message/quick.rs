@@ -11,7 +11,7 @@ use super::Call;
 
 #[derive(Deserialize)]
 struct Message<'a> {
-    // Strings with escapes cannot be borrowed, so messages with such strings also take the slow path.
+    // Strings with escapes cannot be borrowed, so a message with an escape in `jsonrpc` or `method` also takes the slow path.
     jsonrpc: &'a str,
     id: RequestId,
     method: &'a str,
