@@ -37,9 +37,9 @@
 //! - The program receives the variables of [`PASSED`](crate::isolate::PASSED) and the variables that the host adds, and no others. Unless the host
 //!   sets them, `HOME` and `TMPDIR` are the same empty folder, which is removed after the call. Proxy variables are passed only if the host opens a
 //!   network; the user name and password are removed from their URLs.
-//! - The program can read and write the folder of the conversation and that empty folder, can read system programs and libraries and the paths of
-//!   [`Commands::reads`], and reaches no network unless the host allows it, as far as [`Isolation`](crate::isolate::Isolation) can enforce this on
-//!   the current system. `Isolation::report` describes the enforcement.
+//! - The program can read and write the folder of the conversation and that empty folder, can read system files, such as programs and libraries, and
+//!   the paths of [`Commands::reads`], and reaches no network unless the host allows it, as far as [`Isolation`](crate::isolate::Isolation) can
+//!   enforce this on the current system. `Isolation::report` describes the enforcement.
 //! - When the program ends, its deadline passes, the call is cancelled or the host dies, all processes that the program started are killed, daemons
 //!   included. With [`Isolation::GroupOnly`](crate::isolate::Isolation::GroupOnly), daemons that leave the process group survive, and so do all
 //!   processes if the host dies. If the host is killed, the folder of `HOME` and `TMPDIR` is left behind in the host's own `TMPDIR`, as

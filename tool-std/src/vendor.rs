@@ -50,8 +50,8 @@ pub struct Api {
 }
 
 impl Api {
-    /// Creates an address that the host chooses, such as a gateway or a test server. It may be in a private network. The host's
-    /// [`Guard`](crate::http::Guard) refuses it only if its name is [blocked](crate::http::Guard::block).
+    /// Creates an address that the host chooses, such as a gateway or a test server. It may be in a private network. If it is an HTTP
+    /// URL without a user name, the host's [`Guard`](crate::http::Guard) refuses it only if its host is [blocked](crate::http::Guard::block).
     pub fn at(base: impl Into<String>) -> Self {
         Self {
             base: base.into(),

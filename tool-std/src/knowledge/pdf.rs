@@ -1,8 +1,8 @@
 //! Text extraction from PDF files in a sandboxed child process.
 //!
 //! A PDF is untrusted input: its streams can decompress to any size, its objects can refer to each other in circles, and libraries that read it can
-//! panic. As far as [`Isolation`] can enforce it, the child process has no access to files and no network. It has no environment variables of the
-//! host, and its memory and time are limited.
+//! panic. As far as [`Isolation`] can enforce it, the child process has no network, and can read only system files, such as programs and libraries.
+//! It has no environment variables of the host, and its memory and time are limited.
 
 use std::ffi::OsString;
 use std::io::{Read as _, Write as _};

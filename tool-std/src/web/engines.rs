@@ -33,8 +33,8 @@ macro_rules! engine {
     };
     ($type:ident, $name:literal, key: $key:literal, $ask:ident) => {
         impl $type {
-            /// Uses an address that the host chooses, which may be in a private network. The host's [`Guard`](crate::http::Guard) refuses it only if
-            /// its name is [blocked](crate::http::Guard::block).
+            /// Uses an address that the host chooses, which may be in a private network. If it is an HTTP URL without a user name, the host's
+            /// [`Guard`](crate::http::Guard) refuses it only if its host is [blocked](crate::http::Guard::block).
             pub fn at(url: impl Into<String>) -> Self {
                 let (url, own) = (url.into(), true);
                 Self(Place { url, own })

@@ -52,8 +52,9 @@ impl Firecrawl {
         Self { base, own }
     }
 
-    /// Uses an address that the host chooses, such as a self-hosted Firecrawl, which may be in a private network. The host's
-    /// [`Guard`](crate::http::Guard) refuses it only if its name is [blocked](crate::http::Guard::block).
+    /// Uses an address that the host chooses, such as a self-hosted Firecrawl, which may be in a private network. If it is
+    /// an HTTP URL without a user name, the host's [`Guard`](crate::http::Guard) refuses it only if its host is
+    /// [blocked](crate::http::Guard::block).
     pub fn at(base: impl Into<String>) -> Self {
         let (base, own) = (base.into(), true);
         Self { base, own }
