@@ -9,7 +9,7 @@ use crate::rule::rules;
 
 rules! { "constraint":
     RANGE_NOT_NUMBER = "constraint", "`range` and `multiple_of` are for numbers, the field has a different type", "the type cannot have this constraint", NONE;
-    RANGE_EMPTY = "constraint", "the range is empty, write the smaller bound first", "no value is in the range", NONE;
+    RANGE_EMPTY = "constraint", "the range is empty, write the smaller bound first, and `..=` to include the larger one", "no value is in the range", NONE;
     RANGE_NOT_WHOLE = "constraint", "the bounds must be whole numbers, because the field is a whole number", "the type cannot have this constraint", NONE;
     RANGE_OUTSIDE = "constraint", "the bound `{0}` is outside of `{1}`", "the type cannot have this constraint", NONE;
     MULTIPLE_OF_ZERO = "constraint", "`multiple_of` must be greater than zero", "JSON Schema: the value of `multipleOf` is strictly greater than 0", NONE;

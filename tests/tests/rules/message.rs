@@ -93,14 +93,14 @@ fn a_text_fits_its_rule_only_as_a_whole() {
     assert_eq!(
         rule_of(
             "constraint",
-            "the range is empty, write the smaller bound first"
+            "the range is empty, write the smaller bound first, and `..=` to include the larger one"
         ),
         Ok(&Rule::RANGE_EMPTY)
     );
     assert!(
         rule_of(
             "effect",
-            "the range is empty, write the smaller bound first"
+            "the range is empty, write the smaller bound first, and `..=` to include the larger one"
         )
         .is_err()
     );
