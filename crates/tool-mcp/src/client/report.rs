@@ -173,7 +173,7 @@ impl fmt::Display for Refusal {
                 write!(f, "the server's tool `{}` has the same local name", shown(other))
             }
             Self::Description => f.write_str("it has no description"),
-            Self::Schema(found) => faults(f, "its schema cannot be read", found),
+            Self::Schema(found) => faults(f, "its schema cannot be used", found),
             Self::NoProvider => f.write_str("no provider accepts its schema"),
             Self::HiddenText(found) => {
                 faults(f, "its texts contain hidden characters", found)?;
