@@ -131,7 +131,8 @@ impl Running {
         }
     }
 
-    /// Returns the time after which the helper counts as failed; `None` without a helper, and for a job that has no deadline and was not killed.
+    /// Returns the time after which the helper counts as failed. It is `None` without a helper, and for a job that was not killed and has no deadline
+    /// or one that is too far in the future.
     fn latest(&self) -> Option<Instant> {
         match &self.hold {
             #[cfg(target_os = "linux")]

@@ -186,7 +186,7 @@ pub(super) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
         .ok_or_else(|| {
             io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "arguments and environment are too long for a process",
+                "the arguments, environment and paths of the job are too long",
             )
         })?;
     bytes[..4].copy_from_slice(&length.to_le_bytes());
