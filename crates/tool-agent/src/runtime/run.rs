@@ -211,6 +211,17 @@ impl Run {
         }
     }
 
+    /// Checks that the thread of a child has its first message, which was stored together with the row of the child.
+    fn check_begin(&self, messages: &[Message]) -> Result<(), ToolError> {
+        let begins = self.row.as_ref().map(|row| row.begins);
+        if begins.is_none_or(|begins| messages.iter().any(|message| message.seq <= begins)) {
+            return Ok(());
+        }
+        Err(unavailable(
+            "the first message of the agent is not in its thread: pass the store of the turns to `AgentRuntimeBuilder::children`",
+        ))
+    }
+
     /// Reads the row of the sub-agent to which the run belongs; `None` for other runs. Fails if the sub-agent was terminated.
     async fn live_row(&self) -> Result<Option<ChildRow>, ToolError> {
         let row = self.row.as_ref();
@@ -296,6 +307,7 @@ impl Model for Speaker {
                 barrier.wait(last_of_model(request.messages)).await;
             }
             let run = Arc::clone(&self.run);
+            run.check_begin(request.messages)?;
             if let Some(row) = run.live_row().await? {
                 let session = &run.runtime.entry(agent).session;
                 if let Some(end) = ended_by(session, request.messages, row.begins) {

@@ -234,11 +234,9 @@ impl AgentRuntime {
             let messages = messages.map_err(|error| paused(unavailable(error)))?;
             let last = self.0.turns.last(&run.base).await;
             let last = last.map_err(|error| paused(unavailable(error)))?;
-            let Some(last) =
-                last.filter(|_| messages.iter().any(|message| message.seq <= row.begins))
-            else {
+            let Some(last) = last else {
                 return Err(paused(unavailable(
-                    "the first message of the sub-agent is not in its thread: pass the store of the turns to `AgentRuntimeBuilder::children`",
+                    "the thread has no message of the model",
                 )));
             };
             let read = Some(last.read());

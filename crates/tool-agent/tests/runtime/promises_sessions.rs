@@ -8,8 +8,8 @@ use futures::future::join;
 use serde_json::json;
 use tool_agent::agent::Agent;
 use tool_agent::runtime::{
-    AgentRuntime, Handoff, ParentCommunication, PromptTool, Resumable, Session, Side, SpawnGate,
-    Subagent,
+    AgentResult, AgentRuntime, Handoff, ParentCommunication, PromptTool, ResultStatus, Resumable,
+    Session, Side, SpawnGate, Subagent,
 };
 use tool_core::prelude::*;
 use tool_core::store::{ChildState, MemoryStore, Role, RunFilter, RunState, Workspace};
@@ -17,8 +17,8 @@ use tool_core::turn::Outcome;
 
 use crate::promises::{Held, Hold, approve, commander, create, make, payment, send, slow, stored};
 use crate::support::{
-    Host, Log, agent, calls, context, entry, in_conversation, only_child, results, text, thinking,
-    worker,
+    Host, Log, agent, calls, context, entry, in_conversation, only_child, payload, results, text,
+    thinking, worker,
 };
 
 fn resumable() -> Subagent {
@@ -445,6 +445,60 @@ async fn failed_call_of_the_stop_tool_ends_no_session() {
     let result = results(&host, &cx).await.pop().unwrap();
     assert_eq!((result.is_error(), &*result.text), (false, "delivered"));
     assert_eq!(log.of("worker").len(), 2);
+}
+
+// If the store of child threads is not the store of the turns, an agent would not read its message, so no request is sent for it.
+#[tokio::test]
+async fn children_in_another_store_are_refused() {
+    for as_prompt in [false, true] {
+        let (host, log) = (Host::new(), Log::default());
+        let chief = entry(commander(&log, "worker"));
+        let chief = if as_prompt {
+            chief.prompt(PromptTool::new("worker"))
+        } else {
+            chief.subagent(Subagent::new("worker"))
+        };
+        let runtime = AgentRuntime::builder(host.turns(), &host.gate)
+            .children(MemoryStore::default())
+            .agent(chief)
+            .agent(worker(agent("worker", &log, [text("Answer.")])))
+            .build()
+            .unwrap();
+        let cx = context().build();
+        let turn = runtime.respond("chief", "call Go.", &cx);
+        let outcome = tokio::time::timeout(Duration::from_secs(9), turn).await;
+        assert!(
+            matches!(outcome, Ok(Ok(Outcome::Answered(_)))),
+            "{outcome:?}"
+        );
+        let result = payload(&results(&host, &cx).await[0]);
+        assert_eq!(result.status, ResultStatus::Error, "{as_prompt}");
+        assert!(log.of("worker").is_empty(), "{as_prompt}");
+    }
+}
+
+// A tool that ends a session as failed makes the result an error, even if the tool returns the result of a success.
+#[tokio::test]
+async fn result_of_the_fail_tool_is_an_error() {
+    /// Ends the session as failed.
+    #[tool(read_only)]
+    fn fail() -> Result<AgentResult, ToolError> {
+        Ok(AgentResult::success("half of the table"))
+    }
+
+    let (host, log) = (Host::new(), Log::default());
+    let failing = agent("worker", &log, [calls([("fail", json!({}))])]);
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(Subagent::new("worker")))
+        .agent(worker(failing.tools(|_| toolset![fail])).session(Session::new().fail_tool("fail")))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let result = payload(&results(&host, &cx).await[0]);
+    assert_eq!(result.status, ResultStatus::Error);
+    assert_eq!(result.error.as_deref(), Some("half of the table"));
 }
 
 // With explicit communication, the end of a session delivers nothing, even if the conversation was passed to a different agent in the meantime.
