@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use object_store::memory::InMemory;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tool_agent::agent::AgentBuilder;
@@ -17,8 +18,8 @@ use tool_core::prelude::*;
 use tool_core::store::{Role, ThreadId};
 use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome};
 use tool_core::{
-    Attachment, AttachmentBody, AttachmentKind, Attachments, DynamicTool, Effect, History,
-    HistoryMessage, HistoryRole, Registry, Reply, ToolContext,
+    Answer, Asker, Attachment, AttachmentBody, AttachmentKind, Attachments, DynamicTool, Effect,
+    History, HistoryMessage, HistoryRole, Question, Registry, Reply, ToolContext,
 };
 
 use crate::support::{
@@ -486,6 +487,46 @@ async fn prompt_of_a_sub_agent_does_not_reach_its_parent() {
     assert_eq!(request.tools, ["notify"]);
     let messages = stored(&host, &cx).await;
     assert!(!messages.contains("a word of the prompt"), "{messages}");
+}
+
+// A sub-agent whose call waits can ask the user of the turn, and a sub-agent in the background cannot, because its turn may have ended.
+#[tokio::test]
+async fn background_sub_agent_cannot_ask_the_user() {
+    /// Returns whether the user can be asked.
+    #[tool(read_only)]
+    fn can_ask(cx: &ToolContext) -> bool {
+        cx.can_ask()
+    }
+
+    struct Declines;
+
+    impl Asker for Declines {
+        fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer<Box<RawValue>>, ToolError>> {
+            Box::pin(async { Ok(Answer::Declined) })
+        }
+    }
+
+    for blocking in [true, false] {
+        let (host, log) = (Host::new(), Log::default());
+        let asking = agent(
+            "worker",
+            &log,
+            [calls([("can_ask", json!({}))]), text("Done.")],
+        );
+        let tool = Subagent::new("worker").blocking(blocking);
+        let runtime = host
+            .runtime()
+            .agent(entry(commander(&log, "worker")).subagent(tool))
+            .agent(worker(asking.tools(|_| toolset![can_ask])))
+            .build()
+            .unwrap();
+        let cx = context().build().with_asker(Arc::new(Declines));
+        runtime.respond("chief", "call Go.", &cx).await.unwrap();
+        runtime.idle().await;
+        let row = only_child(&runtime, &cx).await;
+        let child = in_conversation(row.thread.conversation());
+        assert_eq!(results(&host, &child).await[0].text, blocking.to_string());
+    }
 }
 
 // The history of the parent's turn is not a host value of the tools of a sub-agent.

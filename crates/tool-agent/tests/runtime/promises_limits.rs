@@ -10,6 +10,7 @@ use tool_core::store::seal::{NewValue, SealKey, SealKeys, Vault};
 use tool_core::store::{
     ChildState, Role, ThreadId, VariableFilter, VariableScope, VariableType, Workspace,
 };
+use tool_core::turn::Outcome;
 use tool_core::{ExposeSecret as _, VariableKind, VariableNeed};
 
 use crate::promises::{approve, commander, payment, stored};
@@ -682,4 +683,34 @@ async fn switched_off_immediate_sub_agent_does_not_start() {
         runtime.idle().await;
         assert_eq!(log.of("watcher").len(), started, "{flag}");
     }
+}
+
+// If a call of a sub-agent lacks a variable, the turn of the parent waits for it, and the next drive continues the call.
+#[tokio::test]
+async fn missing_variable_of_a_sub_agent_is_waited_for() {
+    let (host, log) = (Host::new(), Log::default());
+    let using = agent(
+        "worker",
+        &log,
+        [calls([("region", json!({}))]), text("Done.")],
+    );
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(Subagent::new("worker")))
+        .agent(worker(using.tools(|_| toolset![region])))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let outcome = runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let Outcome::Lacking(needs) = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!(&*needs[0].name, "REGION");
+    let cx = context().variable("REGION", "north").build();
+    let outcome = runtime.drive("chief", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
+    let row = only_child(&runtime, &cx).await;
+    let child = in_conversation(row.thread.conversation());
+    let used = results(&host, &child).await.remove(0);
+    assert_eq!(used.text, "5 characters, north");
 }

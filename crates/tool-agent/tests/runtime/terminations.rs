@@ -14,7 +14,7 @@ use tool_core::store::{ChildChange, ChildState, ChildStore as _, Role, Timestamp
 use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome};
 use tool_core::{CancellationToken, Effect, ErrorKind};
 
-use crate::promises::{Held, Hold, commander, make, slow, stored, tool};
+use crate::promises::{Held, Hold, commander, make, payment, slow, stored, tool};
 use crate::promises_sessions::{background, cancel_run};
 use crate::support::{
     Host, Log, agent, calls, context, entry, only_child, results, text, thinking, worker,
@@ -236,6 +236,41 @@ async fn background_sub_agent_outlives_its_turn() {
     assert!(stored(&host, &cx).await.contains("held 1"));
     // The run of the parent that reads the answer is not limited by the turn, either.
     assert_eq!(log.of("chief").len(), 3);
+}
+
+// If a process died after it had stored the results of cancelled calls, the next run ends the sessions of these calls, and their approvals are
+// withdrawn.
+#[tokio::test]
+async fn session_of_a_cancelled_call_is_ended_by_the_next_run() {
+    let (host, log) = (Host::new(), Log::default());
+    let payer = agent("worker", &log, [calls([("pay", json!({}))]), text("Paid.")]);
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "worker")).subagent(Subagent::new("worker")))
+        .agent(worker(payer.tools(|_| payment())))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let outcome = runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    assert!(matches!(outcome, Outcome::Waiting(_)), "{outcome:?}");
+    // The process stores the results without the runtime, and so without the end of the session.
+    let token = CancellationToken::new();
+    token.cancel();
+    let stopped = context().cancellation(token).build();
+    let tools = |_: &ToolContext| toolset![].through(&host.gate);
+    let mut model = Endless::default();
+    let outcome = host.turns().drive(&mut model, tools, &stopped).await;
+    assert!(matches!(outcome, Ok(Outcome::Cancelled)), "{outcome:?}");
+    assert_eq!(results(&host, &cx).await.len(), 1);
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(row.state, ChildState::AwaitingHuman);
+
+    runtime.respond("chief", "Hello.", &cx).await.unwrap();
+    let state = only_child(&runtime, &cx).await.state;
+    assert_eq!(state, ChildState::Terminated);
+    let approvals = host.gate.approvals().unwrap();
+    assert!(approvals.waiting(&row.thread).await.unwrap().is_empty());
+    assert_eq!(log.of("worker").len(), 1);
 }
 
 // The cancellation of a conversation stops its active run and its sub-agents in the background, whose outcomes are not delivered.

@@ -237,8 +237,10 @@ async fn tree<S: Place>(store: S) {
     assert_eq!(children.len(), 1);
     assert_eq!(children[0].state, ChildState::Running);
 
+    // A message that arrives during the wait continues the call, but sends no request before the end of the wait.
+    assert_suspended(&host.begun().await);
     assert_eq!(host.ended().await.cause, Some(WorkCause::Done));
-    assert_eq!(host.roles().await, "user assistant tool assistant");
+    assert_eq!(host.roles().await, "user assistant user tool assistant");
     assert_eq!(chief.requests(), 2);
     assert_waited(&times);
 }
