@@ -40,14 +40,12 @@ pub enum VaultError {
     )]
     WrongKey(KeyId),
     /// The provider does not have a key that stored values are sealed with.
-    #[error(
-        "the key provider does not have the key `{key}`, with which {values} values are sealed: add the key"
-    )]
+    #[error("the key provider does not have the key `{key}`{}: add the key", sealed_with(*.values))]
     MissingKey {
         /// The id of the key.
         key: KeyId,
-        /// The number of values that need it; 0 if they were not counted.
-        values: u64,
+        /// The number of values that need it; `None` if they were not counted.
+        values: Option<u64>,
     },
     /// The current key of the provider is retired.
     #[error(
@@ -75,6 +73,15 @@ pub enum VaultError {
     /// The store refused the operation, or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// Returns the part of the text of [`VaultError::MissingKey`] about the values.
+fn sealed_with(values: Option<u64>) -> String {
+    match values {
+        None => String::new(),
+        Some(1) => ", with which 1 value is sealed".to_owned(),
+        Some(values) => format!(", with which {values} values are sealed"),
+    }
 }
 
 /// Stores and opens the secrets and variables of a host. Clones share the keys and the store.
@@ -133,6 +140,7 @@ impl Vault {
                 // The provider may lack a key whose values were all rotated, although the key was not retired.
                 Err(VaultError::MissingKey { .. }) if values == 0 => {}
                 Err(VaultError::MissingKey { key, .. }) => {
+                    let values = Some(values);
                     return Err(VaultError::MissingKey { key, values });
                 }
                 checked => drop(checked?),
@@ -191,7 +199,7 @@ impl Vault {
         let key = self.provider()?.key(id).await?;
         let key = key.ok_or_else(|| VaultError::MissingKey {
             key: id.clone(),
-            values: 0,
+            values: None,
         })?;
         // The store keeps only the first check value of a key. This row is used if no process has used the key before.
         let row = SealKeyRow::new(envelope::seal_check(&key, id)?, Timestamp::now());

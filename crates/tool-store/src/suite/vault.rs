@@ -226,8 +226,17 @@ tests! {
         let refused = Vault::open(store.clone(), behind).await.unwrap_err();
         assert!(matches!(refused, VaultError::WrongKey(_)), "{refused}");
         let refused = Vault::open(store.clone(), keys(&["k2"])).await.unwrap_err();
-        assert!(matches!(refused, VaultError::MissingKey { values: 1, .. }), "{refused}");
-        assert!(refused.to_string().contains("`k1`"), "{refused}");
+        assert!(matches!(refused, VaultError::MissingKey { values: Some(1), .. }), "{refused}");
+        let text = "the key provider does not have the key `k1`, with which 1 value is sealed: add the key";
+        assert_eq!(refused.to_string(), text);
+
+        // A different process seals with a key that this process does not have.
+        let own = vault(&store, &["k1"]).await;
+        set(&vault(&store, &["k2", "k1"]).await, &acme, "b", SENTINEL).await;
+        let refused = own.open_secrets(&acme, ["b"]).await.unwrap_err();
+        assert!(matches!(refused, VaultError::MissingKey { values: None, .. }), "{refused}");
+        assert_eq!(refused.to_string(), "the key provider does not have the key `k2`: add the key");
+        store.remove_secret(&acme, "b").await.unwrap();
 
         // A wrong key is refused even when nothing is sealed with it.
         store.remove_secret(&acme, "a").await.unwrap();

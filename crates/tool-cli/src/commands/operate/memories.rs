@@ -41,7 +41,7 @@ async fn index(store: &tool_store::PostgresStore, screen: Screen) -> Result<Exit
         MemoryIndexing::Indexed(indexes) => indexes,
         MemoryIndexing::Unavailable(reason) => {
             return Err(failed(format!("no index can be created: {reason}"))
-                .hint("searches find the same memories without an index, and take longer in scopes with more than 20,000 memories"));
+                .hint("searches work without an index, too, but take longer in scopes with more than 20,000 memories"));
         }
         _ => {
             return Err(failed("another process creates the indexes now".to_owned())
