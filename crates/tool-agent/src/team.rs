@@ -12,15 +12,17 @@
 //!
 //! # What the tools have in common
 //!
-//! - The tools have the effects `WRITE` and `EXTERNAL`, because the actions of an agent are not known in advance. Each call of a tool passes the gate
-//!   of the agent that asks, so a call that is denied runs no agent. Each call that an agent makes passes the agent's own gate.
-//! - A repeated call has new effects: the conversation of an agent is stored, a model is asked, and the calls of the agent belong to the agent's conversation.
-//!   So the tools are neither idempotent nor declared as [`only_calls`](tool_core::DynamicTool::only_calls): if a process ends in the middle of a call, a gate
-//!   with a ledger keeps the call as ambiguous until an operator settles it. Without a ledger, the call is made again, and it asks the agents again.
+//! - The tools have the effects `WRITE` and `EXTERNAL`, because the actions of an agent are not known in advance; `consult_specialist` also has
+//!   `READ`. Each call of a tool passes the gate of the agent that asks, so a call that is denied runs no agent. Each call that an agent makes passes
+//!   the agent's own gate.
+//! - A repeated call has new effects: the conversation of an agent is stored, a model is asked, and the calls of the agent belong to the agent's
+//!   conversation. So the tools are neither idempotent nor declared as [`only_calls`](tool_core::DynamicTool::only_calls): if a process ends in the
+//!   middle of a call, a gate with a ledger keeps the call as ambiguous until an operator settles it. Without a ledger, the call is made again, and
+//!   it asks the agents again.
 //! - If the call is cancelled or its deadline passes, the requests of the agents are dropped.
-//! - The category of the tools is `agent` (`agent-call` for `ask_<agent>`). Tools of the category `agent` need no enablement row, and turns of the kind
-//!   [`Runtime::SubAgent`](tool_core::Runtime::SubAgent) do not have them. [`DynamicTool::category`](tool_core::DynamicTool::category) changes the
-//!   category.
+//! - The category of the tools is `agent` (`agent-call` for `ask_<agent>`). Tools of the category `agent` need no enablement row, and turns of the
+//!   kind [`Runtime::SubAgent`](tool_core::Runtime::SubAgent) do not have them. [`DynamicTool::category`](tool_core::DynamicTool::category) changes
+//!   the category.
 //! - An error of an agent has the text that the model may read. Texts for operators are never part of an output.
 //!
 //! ```

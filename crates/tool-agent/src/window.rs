@@ -13,28 +13,29 @@
 //!
 //! # What is removed
 //!
-//! A *round* is a message of the model with the results of its calls. Rounds are removed as a whole, the oldest first, and the last round of a turn together
-//! with the user's message that begins the turn. These messages are always sent:
+//! A *round* is a message of the model with the results of its calls. Rounds are removed as a whole, the oldest first, and the last round of a turn
+//! together with the user's messages that begin the turn. These messages are always sent:
 //!
 //! - system messages, and the instructions of an agent;
 //! - the last message of the user, and all messages of the user that the model has not answered;
 //! - rounds with a call that has no result yet, and the message of the user before them;
 //! - the last rounds ([`WindowBuilder::keep_rounds`]), and a round whose results the model has not read.
 //!
-//! If these messages alone are larger than the window, the run ends with an error that states both sizes, and no request is sent.
+//! If these messages alone are larger than the window, the run ends with an error whose text for operators states both sizes, and the model gets no
+//! request.
 //!
 //! # When rounds are removed
 //!
-//! A request above the trigger is shortened to the target, so that the beginning of the next requests stays the same and the provider can read it from its
-//! prompt cache. Without a [`Compaction`], the first message of a view depends only on the thread, the tools and the settings, so it
-//! is the same in every run.
+//! A request above the trigger is shortened to the target, so that the beginning of the next requests stays the same and the provider can read it
+//! from its prompt cache. Without a [`Compaction`], the first message of a view depends only on the thread, the tools and the settings, so it is the
+//! same in every run, unless the provider refused a request as too long.
 //!
-//! The size of a request is the number of input tokens that the provider reported for the last request, plus the count of the messages since then. If the
-//! view is shorter than the last one, the reported number is scaled by the ratio of the counts of the two views. Before the first report, the count of the
-//! [`TokenCounter`] is used.
+//! The size of a request is the number of input tokens that the provider reported for the last request, plus the count of the messages since then. If
+//! the view is shorter than the last one, the reported number is scaled by the ratio of the counts of the two views. Before the first report, the
+//! count of the [`TokenCounter`] is used.
 //!
-//! If the provider refuses a request of an [`HttpModel`](crate::model::HttpModel) as too long ([`ModelErrorKind::ContextWindow`]), the window is reduced to
-//! three quarters of that request until the end of the run, and one shorter request is sent.
+//! If the provider refuses a request of an [`HttpModel`](crate::model::HttpModel) as too long ([`ModelErrorKind::ContextWindow`]), the window is
+//! reduced to three quarters of that request until the end of the run, and one shorter request is sent, if more messages can be removed.
 //!
 //! ```
 //! use tool_agent::agent::Agent;
@@ -91,7 +92,7 @@ pub use count::{EstimatedTokens, TokenCounter};
 use state::State;
 pub use summary::{MemorySummaryStore, StoredSummary, SummaryStore};
 
-/// A model that sends a view of the thread that fits into a [`Window`]. The module [describes](self) the view.
+/// A model that sends a view of the thread that is not longer than a [`Window`] allows. The module [describes](self) the view.
 ///
 /// The tokens of the summariser count towards the run ([`Model::unsettled_usage`]), and are not a part of the usage of a message.
 ///
@@ -166,8 +167,8 @@ impl<M: Model> Windowed<M> {
     }
 }
 
-/// Returns whether the provider of an [`HttpModel`](crate::model::HttpModel) refused the request as too long. The operator's text of such an error contains
-/// the description of its class.
+/// Returns whether the provider of an [`HttpModel`](crate::model::HttpModel) refused the request as too long. The operator's text of such an error
+/// contains the description of its class.
 fn is_too_long(error: &ToolError) -> bool {
     let text = ModelErrorKind::ContextWindow.to_string();
     error.operator_text().contains(&text)

@@ -4,18 +4,18 @@
 //!
 //! | outcome of the drive | the thread |
 //! |---|---|
-//! | the agent answered, or the run reached a limit or was cancelled | ends |
+//! | the agent answered, or the run ended without an answer, for example at a limit or by a cancellation | ends |
 //! | the run waits for an approval, a variable, a client or an operator | waits until [`AgentQueue::wake`] or the next message |
 //! | the provider of the model, or of a sub-agent's model, requested a wait that is too long for the run | is queued again for the end of that wait |
-//! | another drive is active, a call still runs in a different process, the deadline passed, or the host drains | is queued again |
+//! | another drive is active, a call runs in another process, the run was interrupted, the deadline passed, or the host drains | is queued again |
 //! | the model, a store or the context of the thread failed | is queued again, later after each attempt, until [`WorkerBuilder::most_attempts`] |
 //! | the run can never succeed, for example because the model has no price | ends with the cause [`Failed`](tool_core::store::WorkCause::Failed) |
 //!
 //! # Leases
 //!
-//! A claim has a lease and a token that is new for each claim. The worker extends the lease after each third of its length. If an extension fails, for any reason,
-//! the worker drops the drive at once. If its process dies, another worker claims the thread when the lease expires, and continues after the last
-//! stored message. A thread whose lease expires more than [`WorkerBuilder::most_recoveries`] times ends with the cause
+//! A claim has a lease and a token that is new for each claim. The worker extends the lease after each third of its length. If an extension fails,
+//! for any reason, the worker drops the drive at once. If its process dies, another worker claims the thread when the lease expires, and continues
+//! after the last stored message. A thread whose lease expires more than [`WorkerBuilder::most_recoveries`] times ends with the cause
 //! [`CrashLimit`](tool_core::store::WorkCause::CrashLimit). From its second recovery, a thread is driven by a process that drives no other such
 //! thread, so that a run that crashes its process does not bring other threads to the limit.
 //!
@@ -23,13 +23,13 @@
 //! clock before each step, and the store refuses each message of a driver whose run was taken over. Use the lease of the worker for the runs too
 //! ([`Turns::lease`]), so that another worker does not wait for the lease of the run.
 //!
-//! The queue, the threads and the runs belong to one database. Sub-agents in the background run in the process of the worker that drives their parent, and the
-//! worker keeps its claim until they have ended.
+//! The queue, the threads and the runs belong to one database. Sub-agents in the background run in the process of the worker that drives their
+//! parent, and the worker keeps its claim until they have ended.
 //!
 //! # Other engines
 //!
-//! A host in which another engine decides when each step runs does not call [`Worker::run`]: [`Worker::take`] claims one thread, and [`SteppedThread::step`] makes one
-//! step. [`Worker::cancel`] cancels a thread in any state, in both kinds of host.
+//! A host in which another engine decides when each step runs does not call [`Worker::run`]: [`Worker::take`] claims one thread, and
+//! [`SteppedThread::step`] makes one step. [`Worker::cancel`] cancels a thread in any state, in both kinds of host.
 //!
 //! # Example
 //!
@@ -120,7 +120,7 @@ struct Inner {
     grace: Duration,
     most_recoveries: u32,
     most_attempts: u32,
-    /// The agent whose threads are claimed first. It changes with each claim.
+    /// The number of claims so far, which selects the agent whose threads are claimed first.
     first: AtomicUsize,
 }
 
@@ -157,14 +157,14 @@ impl Worker {
 
     /// Claims and drives threads until `stop` is cancelled.
     ///
-    /// After the cancellation, the worker claims no more threads. Drives that have not ended within the [grace period](WorkerBuilder::grace) are dropped, and
-    /// their threads are queued again at once. If the returned future is dropped, the worker releases the threads immediately.
+    /// After the cancellation, the worker claims no more threads. Drives that have not ended within the [grace period](WorkerBuilder::grace) are
+    /// dropped, and their threads are queued again at once. If the returned future is dropped, the worker releases the threads immediately.
     pub async fn run(&self, stop: CancellationToken) {
         self.work(stop, false).await;
     }
 
-    /// Drives the threads that are ready now or become ready during their drives, and returns when no thread is claimed and none is ready. Threads that
-    /// are queued for a later time stay queued.
+    /// Drives the threads that are ready now or become ready during their drives, and returns when no thread is claimed and none is ready. Threads
+    /// that are queued for a later time stay queued.
     pub async fn run_until_idle(&self) {
         self.work(CancellationToken::new(), true).await;
     }
@@ -255,7 +255,7 @@ impl Worker {
         let hand_back = hand_back.clone();
         env::spawn(async move { keeper.keep().await })
             && env::spawn(async move {
-                // The sender is dropped or used even if the task panics.
+                // The end is reported even if the task panics.
                 let _ended = Ended(ended, row.is_suspect());
                 inner.job(row, claim, &hand_back).await;
             })
@@ -314,8 +314,8 @@ fn plain_context(row: &WorkRow) -> ToolContext {
 }
 
 impl WorkerBuilder {
-    /// Sets the function that builds the context of a thread, for example from the [facts](WorkRow::facts) that [`AgentQueue::facts`] has stored. By default,
-    /// the context has the workspace, the conversation and the user of the row. An error counts as a failed attempt.
+    /// Sets the function that builds the context of a thread, for example from the [facts](WorkRow::facts) that [`AgentQueue::facts`] has stored. By
+    /// default, the context has the workspace, the conversation and the user of the row. An error counts as a failed attempt.
     pub fn context<F>(mut self, make: impl Fn(WorkRow) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<ToolContext, ToolError>> + Send + 'static,
@@ -344,7 +344,8 @@ impl WorkerBuilder {
     }
 
     /// Sets the interval at which the worker looks for threads; the default is 1 second. A thread that the worker's [`AgentQueue`], or a clone of it,
-    /// queues in the same process is claimed at once, and a `PostgresStore` wakes the workers of other processes by a notification of the database.
+    /// queues in the same process is claimed at once, if the worker has a free place, and a `PostgresStore` wakes the workers of other processes by a
+    /// notification of the database.
     pub fn poll(mut self, poll: Duration) -> Self {
         self.inner.poll = poll.max(Duration::from_millis(1));
         self

@@ -1,7 +1,8 @@
 //! `cargo tool`: the commands for the libraries of a workspace.
 //!
-//! Tools are registered at link time. Therefore `cargo tool` generates a small program below `target/` that links every library of the workspace that
-//! depends on `tool-core`, builds the program, and runs it with the same arguments in place of this process.
+//! Tools are registered at link time. Therefore, for a command that needs the tools, `cargo tool` generates a small program below `target/` that
+//! links the libraries of the workspace that depend on `tool-core` (with `--package`, only the selected ones), builds the program, and runs it with
+//! the same arguments. On Unix, the program replaces this process.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -75,7 +75,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Creates a command line with every linked tool and without rules. It asks for approvals in the terminal.
+    /// Creates a command line with every linked tool and without rules. `call` and `chat` ask for approvals in the terminal.
     pub fn new() -> Self {
         Self::default()
     }
@@ -125,8 +125,8 @@ impl Cli {
         self
     }
 
-    /// Sets the agents with which `chat` talks, in place of one model with all tools. `first` is the name of the agent that begins a conversation, and
-    /// `add` adds the agents to a runtime that has the stores and the gate of the chat. An error is printed, and the chat does not begin.
+    /// Sets the agents with which `chat` talks, in place of one model with all tools. `first` is the name of the agent that begins a conversation,
+    /// and `add` adds the agents to a runtime that has the stores and the gate of the chat. An error is printed, and the chat does not begin.
     ///
     /// ```no_run
     /// use tool_agent::agent::Agent;
@@ -323,7 +323,7 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// Makes the tools respect these switches.
+    /// Applies these switches to the tools.
     #[cfg(feature = "admin")]
     pub(crate) fn switched(mut self, switches: &tool_core::Switches) -> Self {
         self.rules = self.rules.switches(switches);
@@ -379,7 +379,7 @@ fn with_usage(command: clap::Command, program: &str) -> clap::Command {
     command.mut_subcommand("call", |call| call.override_usage(usage))
 }
 
-/// Reports a usage error, or prints the requested help.
+/// Reports a usage error, or prints the requested help or version.
 pub(crate) fn misused(error: &clap::Error, json: bool) -> ExitCode {
     misused_exit(error, json).into()
 }
@@ -426,7 +426,7 @@ fn wrong_word(error: &clap::Error) -> Failure {
     Failure::usage(said).hint(hint)
 }
 
-/// Returns whether the arguments contain `--format json`, before they are parsed or if they cannot be parsed.
+/// Returns whether the first `--format` in the arguments is `json`, before they are parsed or if they cannot be parsed.
 pub(crate) fn wants_json(arguments: &[OsString]) -> bool {
     value_of("--format", arguments) == Some("json")
 }
@@ -440,7 +440,7 @@ pub(crate) fn clap_color(arguments: &[OsString]) -> clap::ColorChoice {
     }
 }
 
-/// Returns the value of an option.
+/// Returns the value of the first occurrence of an option.
 fn value_of<'a>(option: &str, arguments: &'a [OsString]) -> Option<&'a str> {
     arguments.iter().enumerate().find_map(|(at, word)| {
         let word = word.to_str()?;

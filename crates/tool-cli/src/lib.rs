@@ -1,9 +1,9 @@
 //! Command line for tools: list, call, check, lock, measure and serve them.
 //!
-//! A program gets every command if its `main` makes one call:
+//! A program gets every command whose feature is enabled if its `main` makes one call:
 //!
 //! ```no_run
-//! // This serves the tools of every linked crate.
+//! // The commands have the tools of every linked crate.
 //! fn main() -> std::process::ExitCode {
 //!     tool_cli::main()
 //! }

@@ -9,11 +9,12 @@ pub(crate) enum Exit {
     Ok,
     /// The tool failed, a check reported a problem, or the command could not be completed.
     Failed,
-    /// The command line is wrong: a flag, a name, or a file that cannot be read.
+    /// The command line is wrong, for example a flag, a name, an address, or a file that cannot be read.
     Usage,
-    /// The call was not allowed: the tool is hidden, or the call was denied or not approved.
+    /// The call or the request was not allowed: the tool is hidden, the call was denied or not approved, or the access token does not permit the
+    /// request.
     Refused,
-    /// The user pressed Ctrl-C.
+    /// The user pressed Ctrl-C, or the call was cancelled.
     Interrupted,
 }
 
@@ -51,7 +52,7 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) text: String,
-    /// An action that solves the problem.
+    /// An action that may solve the problem.
     pub(crate) hint: Option<String>,
 }
 

@@ -32,7 +32,7 @@ impl Cli {
         on_runtime(self.obey(words))
     }
 
-    /// Runs the command in these arguments. The first argument is the program's name. It installs a panic hook like [`run`](Self::run).
+    /// Runs the command in these arguments. The first argument is the program's name. The method installs a panic hook like [`run`](Self::run).
     pub async fn run_async<A: Into<OsString> + Clone>(
         self,
         arguments: impl IntoIterator<Item = A>,

@@ -44,7 +44,7 @@ pub enum CodeSetupError {
     /// The module's name is already used for the tools or for a different module.
     #[error("a module `{0}` already exists, use a different name")]
     Taken(String),
-    /// A limit is zero.
+    /// The limit `time`, `memory`, `stack` or `code` is zero.
     #[error("`{0}` is zero, so no code could run: set it to at least 1")]
     Zero(&'static str),
 }

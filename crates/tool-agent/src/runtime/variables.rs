@@ -77,8 +77,8 @@ impl AgentRuntime {
         Ok(declared)
     }
 
-    /// Returns the context of a child thread: the values of the parent, except scoped variables and variables of instances, and the child's own
-    /// values.
+    /// Returns the context of a child thread. It has the values of the parent, except values of the parent's turn, scoped variables and variables of
+    /// instances, and it has the child's own values.
     pub(super) async fn child_context(
         &self,
         base: &ToolContext,
@@ -132,7 +132,7 @@ impl AgentRuntime {
         Ok(cx.build())
     }
 
-    /// Returns the required scoped variables that have no value in a child thread.
+    /// Returns the required scoped variables that have no value, or an empty value, in a child thread.
     pub(super) async fn missing_scoped(
         &self,
         base: &ToolContext,
@@ -156,7 +156,7 @@ impl AgentRuntime {
     }
 }
 
-/// Returns a needed variable as a field of a request.
+/// Returns a needed variable as a field of a request for variables.
 pub(super) fn field(need: &VariableNeed) -> VariableField {
     let kind = match need.kind {
         VariableKind::Text => VariableType::Text,

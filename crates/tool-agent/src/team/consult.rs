@@ -139,7 +139,7 @@ pub(super) fn failed(agent: &str, error: &ToolError, cx: &ToolContext) {
     );
 }
 
-/// Returns the schema of a task.
+/// Returns the schema of a task or a topic: a text of 1 to 8,000 characters.
 pub(super) fn task_schema(description: &str) -> Value {
     json!({"type": "string", "description": description, "minLength": 1, "maxLength": 8000})
 }

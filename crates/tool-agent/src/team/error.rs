@@ -25,15 +25,15 @@ pub enum TeamError {
         /// The id that is used twice.
         id: String,
     },
-    /// The id of an agent is empty.
+    /// The id of an agent is empty or has only blanks.
     #[error("the id of an agent is empty: write an id such as `tax-law`")]
     EmptyId,
-    /// The team has no agent with this id.
+    /// No agent with this id can be asked: the team has none, or it is the agent that gets the tool.
     #[error("the team has no agent `{id}`: write one of {known}")]
     Unknown {
         /// The id that is unknown.
         id: String,
-        /// The ids of the team's agents, each in back quotes.
+        /// The ids of the agents that can be asked, each in back quotes.
         known: String,
     },
     /// The time limit of an agent is 0.

@@ -16,18 +16,18 @@ use crate::agent::Agent;
 
 /// Runs [`Agent`]s of this process.
 ///
-/// Each task runs in a new conversation with its own id, `agent:<id>:<random hex digits>`, in the workspace of the call that asks. The conversation is stored
-/// by the [`Turns`], and the audit row of the call names it in the note `agent.asked`. The first message of the conversation is the task. If the task has a
-/// history, the message has a first part with the history as JSON.
+/// Each task runs in a new conversation with its own id, `agent:<id>:<random hex digits>`, in the workspace of the call that asks. The conversation
+/// is stored by the [`Turns`], and the audit row of the call names it in the note `agent.asked`. The first message of the conversation is the task.
+/// If the task has a history, the message has a first part with the history as JSON.
 ///
-/// The context of the agent has the workspace, the users, the session, the trace and the remaining time of the call that asks, and no secrets, variables or
-/// host values except the shared [budget](tool_core::turn::Budget) of the call.
+/// The context of the agent has the workspace, the users, the session, the trace and the remaining time of the call that asks, and no secrets,
+/// variables or host values except the shared [budget](tool_core::turn::Budget) of the call.
 ///
-/// The calls of an agent pass the gate of its own tools. An agent that waits for an approval, for the client or for variables has no answer; the approvals
-/// that it requested are withdrawn.
+/// The calls of an agent pass the gate of its own tools. An agent that waits for an approval, for the client or for variables has no answer; the
+/// approvals that it requested are withdrawn.
 ///
-/// An agent that waits for an answer is not asked again before it has the answer. By default, an agent that another agent asked cannot ask agents.
-/// [`most_depth`](LocalTeamBuilder::most_depth) changes this.
+/// An agent is not asked by the agents for whose answer it waits, directly or through others. By default, an agent that another agent asked cannot
+/// ask agents. [`most_depth`](LocalTeamBuilder::most_depth) changes this.
 #[derive(Clone)]
 pub struct LocalTeam(Arc<Inner>);
 
@@ -72,8 +72,7 @@ impl LocalTeam {
             return Err(ToolError::of(ErrorKind::Denied, text));
         }
         if waiting.depth >= self.0.most_depth {
-            let text =
-                "an agent that was asked by an agent cannot ask agents here: answer without them";
+            let text = "the chain of agents that ask each other has reached its limit: answer without other agents";
             return Err(ToolError::of(ErrorKind::Denied, text));
         }
         let conversation = new_conversation(id)?;
@@ -141,8 +140,8 @@ impl LocalTeamBuilder {
         self
     }
 
-    /// Sets the maximum length of a chain of agents that ask each other. The default is 1: an agent that another agent asked cannot ask agents. This
-    /// is the counterpart of [`Rules::most_depth`](tool_core::Rules::most_depth), which hides the tools.
+    /// Sets the maximum depth of a chain of agents that ask each other: the number of agents after the first one. The default is 1: an agent that
+    /// another agent asked cannot ask agents. The counterpart [`Rules::most_depth`](tool_core::Rules::most_depth) hides the tools.
     pub fn most_depth(mut self, most: u32) -> Self {
         self.0.most_depth = most;
         self

@@ -12,9 +12,9 @@ use crate::agent::Agent;
 
 /// A run that has ended.
 pub(super) struct Ran {
-    /// The answer, or the reason why there is none.
+    /// The answer; an error if there is none or if the results cannot be read.
     pub(super) answer: Result<String, ToolError>,
-    /// The results of the agent's calls, in the order of the conversation.
+    /// The results of the agent's calls, in the order of the conversation; empty if they cannot be read.
     pub(super) results: Vec<ToolMessage>,
 }
 

@@ -32,12 +32,12 @@ pub trait AgentRunner: Send + Sync + 'static {
 
     /// Runs an agent on a task and returns its answer. `cx` is the context of the call that asks: its caller, workspace and deadline.
     ///
-    /// The future is dropped if the call is cancelled or takes too long, which must end the requests of the agent. The same agent may be asked several
-    /// times at once; these runs must not share a conversation.
+    /// The future is dropped if the call is cancelled or takes too long, and the drop must end the requests of the agent. The same agent may be asked
+    /// several times at once; these runs must not share a conversation.
     ///
     /// # Errors
     ///
-    /// Fails if no agent has the id, or if the agent has no answer. The model that asks reads [`ToolError::model_text`].
+    /// Fails if no agent has the id, if the agent may not be asked, or if it has no answer. The model that asks reads [`ToolError::model_text`].
     fn ask<'a>(
         &'a self,
         task: AgentTask,
@@ -135,7 +135,7 @@ impl AgentAnswer {
         }
     }
 
-    /// Adds the citations of the answer.
+    /// Adds citations to the answer.
     #[must_use]
     pub fn citations(mut self, citations: impl IntoIterator<Item = Citation>) -> Self {
         self.citations.extend(citations);

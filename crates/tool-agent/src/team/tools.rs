@@ -16,16 +16,18 @@ use super::{ask, consult, research, specialist};
 /// Default time that one agent may take.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// The category of the tools: turns that another agent started do not have them, see [`Runtime::SubAgent`](tool_core::Runtime::SubAgent).
+/// The category of the tools except `ask_<agent>`: turns that another agent started do not have them, see
+/// [`Runtime::SubAgent`](tool_core::Runtime::SubAgent).
 pub(super) const CATEGORY: &str = "agent";
 
-/// The effect of the tools: the calls of an agent are not known in advance, and its conversation is stored.
+/// The effect of the tools, to which `consult_specialist` adds `READ`: the calls of an agent are not known in advance, and its conversation is
+/// stored.
 pub(super) const EFFECT: Effect = Effect::WRITE.union(Effect::EXTERNAL);
 
-/// The agents that one agent can ask, and the tools for it.
+/// The agents that one agent can ask, and the tools with which it asks them.
 ///
-/// Each method returns a tool for [`RegistryBuilder::dynamic`](tool_core::RegistryBuilder::dynamic), whose settings, such as [`DynamicTool::timeout`], can
-/// be changed. [The module](super) describes the common properties of the tools.
+/// Each method returns a tool for [`RegistryBuilder::dynamic`](tool_core::RegistryBuilder::dynamic), whose settings, such as
+/// [`DynamicTool::timeout`], can be changed. [The module](super) describes the common properties of the tools.
 #[derive(Clone)]
 pub struct Team {
     pub(super) runner: Arc<dyn AgentRunner>,
@@ -66,13 +68,15 @@ impl Team {
 
     /// Returns the tool `consult_team`, which gives one task to all participants at once and returns all answers.
     ///
-    /// Input: `{task}`, 1 to 8000 characters. Output: `{responses: [{agentId, name, status, text}]}` with a response for each participant, in the order of the
-    /// participants. The status is `complete`, `error` or `timeout`. An agent that fails or takes too long does not fail the call: `text` is then the
-    /// [text for the model](tool_core::ToolError::model_text) of its error, and the audit row of the call has the text for operators in the note `agent.failed`.
-    /// The model reads only the names and texts, without the JSON.
+    /// Input: `{task}`, 1 to 8000 characters. Output: `{responses: [{agentId, name, status, text}]}` with a response for each participant, in the
+    /// order of the participants. The status is `complete`, `error` or `timeout`. An agent that fails or takes too long does not fail the call. If it
+    /// fails, `text` is the [text for the model](tool_core::ToolError::model_text) of its error, and the audit row of the call has the start of the
+    /// text for operators in the note `agent.failed`. If it takes too long, `text` states the time limit. The model reads only the names and texts,
+    /// without the JSON.
     ///
-    /// The call reports progress of the same form as the output, first with the status `pending` for each agent, and again after each answer, in the order in
-    /// which the agents complete. A client that reads too slowly misses earlier reports, and each report contains all answers so far.
+    /// The call reports progress of the same form as the output, first with the status `pending` for each agent, and again whenever an agent has
+    /// answered, has failed or has reached its time limit. A client that reads too slowly misses some reports; each report contains all answers so
+    /// far.
     ///
     /// The agent that makes the call is not asked, even if it is a participant. The citations of all answers are added to the call.
     ///
@@ -87,11 +91,12 @@ impl Team {
 
     /// Returns the tool `consult_specialist`, which gives a task and the conversation so far to one participant.
     ///
-    /// Input: `{agentId, task}`; the schema lists the ids of the participants, without the agent that gets the tool. Output: `{agentId, text}`. The agent gets
-    /// the texts of the user and of the model in this conversation, from the thread that [`TeamBuilder::conversations`] reads, or otherwise from
-    /// [`ToolContext::get::<History>`](tool_core::History) if the host set it. If they have more than 65,536 bytes, only the latest messages are passed on.
+    /// Input: `{agentId, task}`; the schema lists the ids of the participants, without the agent that gets the tool. Output: `{agentId, text}`. The
+    /// agent gets the texts of the user and of the model in this conversation, from the [`Turns`] of [`TeamBuilder::conversations`], or otherwise
+    /// from [`ToolContext::get::<History>`](tool_core::History) if the host set it. If they have more than 65,536 bytes, only the latest messages are
+    /// passed on.
     ///
-    /// A call with an unknown id, or with the id of the agent that makes the call, is refused with the ids that are possible. The citations of the answer are
+    /// A call with an unknown id, or with the id of the agent that makes the call, is refused. The citations of the answer are
     /// added to the call. The default timeout of the tool is the [timeout](TeamBuilder::timeout) of the team.
     ///
     /// # Errors
@@ -102,8 +107,8 @@ impl Team {
         Ok(specialist::tool(self.clone(), &self.others()?))
     }
 
-    /// Returns the tool `research_topic`, which gives a topic to a participant that does research, for example with the tools of the web. The agent that gets
-    /// the tool does not need these tools itself.
+    /// Returns the tool `research_topic`, which gives a topic to a participant that does research, for example with the tools of the web. The agent
+    /// that gets the tool does not need these tools itself.
     ///
     /// Input: `{topic, depth}`, where `depth` is `quick` or `deep`. Output: `{summary, citations}`. The citations come from the tools that the
     /// researcher called, and are also added to the call. The default timeout of the tool is 5 minutes.
@@ -117,12 +122,13 @@ impl Team {
         Ok(research::tool(self.clone(), researcher))
     }
 
-    /// Returns the tool `ask_<agent>` for [`Rules::agent_tool`](tool_core::Rules::agent_tool), which gives a prompt to one participant and returns its answer as
-    /// text. The tool is described at [`AgentTool::tool`]: its timeout is 60 seconds.
+    /// Returns the tool `ask_<agent>` for [`Rules::agent_tool`](tool_core::Rules::agent_tool), which gives a prompt to one participant and returns
+    /// its answer as text. The tool is described at [`AgentTool::tool`]: its timeout is 60 seconds.
     ///
     /// # Errors
     ///
-    /// Fails if `agent` is not the id of a participant, if it is the agent that gets the tool, or if the name of the tool would be too long.
+    /// Fails if `agent` is not the id of a participant, if it is the agent that gets the tool, or if the name of the tool would be invalid, for
+    /// example too long.
     #[track_caller]
     pub fn ask(&self, agent: &str) -> Result<AgentTool, TeamError> {
         Ok(AgentTool::new(agent, self.ask_tool(agent)?)?)
@@ -192,8 +198,8 @@ impl TeamBuilder {
         self
     }
 
-    /// Sets the time that an agent may take in `consult_team`, and the timeout of `consult_specialist`. The default is 90 seconds. If the call of `consult_team`
-    /// has less time left, its agents have half a second less than the call, so that the answers that have arrived are returned.
+    /// Sets the time that an agent may take in `consult_team`, and the timeout of `consult_specialist`. The default is 90 seconds. If the call of
+    /// `consult_team` has less time left, its agents have half a second less than the call, so that the call returns the answers that it has by then.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self

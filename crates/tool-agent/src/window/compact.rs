@@ -28,7 +28,7 @@ pub(super) enum NoSummary {
     Incomplete,
 }
 
-/// A request for a summary of some steps of a thread.
+/// Requests summaries of the steps of a thread.
 pub(super) struct Summariser<'a> {
     pub(super) compaction: &'a Compaction,
     pub(super) counter: &'a dyn TokenCounter,
@@ -39,8 +39,8 @@ pub(super) struct Summariser<'a> {
 }
 
 impl Summariser<'_> {
-    /// Returns a summary of `so_far` and of these steps. Sends as many requests as the limit on their length requires, and adds the reported tokens to
-    /// `spent`.
+    /// Returns a summary of `so_far` and of these steps. Sends as many requests as the limit on the length of one request requires, and adds the
+    /// reported tokens to `spent`.
     pub(super) async fn extend(
         &self,
         so_far: &str,
@@ -135,7 +135,7 @@ impl Summariser<'_> {
                 return cut;
             }
             let part = end as u128 * u128::from(most) / u128::from(tokens);
-            // The length decreases in each round, even if the division rounds up to the same length.
+            // The length decreases in each round, so the loop ends.
             end = text.floor_char_boundary(usize::try_from(part).unwrap_or(end).min(end - 1));
             cut = format!("{}{CUT}", &text[..end]);
         }
@@ -147,8 +147,8 @@ impl Summariser<'_> {
     }
 }
 
-/// Returns the message that contains a summary. It has the sequence number of the first message that it replaces, so that the order in which the model
-/// reads the messages stays the same.
+/// Returns the message that contains a summary. It has the sequence number of the first message that it replaces, so that the order in which the
+/// model reads the messages stays the same.
 pub(super) fn summary_message(first: &Message, summary: &str) -> Message {
     let text = format!("{HEADING}\n\n{summary}");
     message(&first.thread, Role::User, first.seq, &text)
@@ -203,8 +203,7 @@ fn transcript(layout: &Layout<'_>, step: usize) -> String {
     lines.join("\n")
 }
 
-/// Writes a message. A message that cannot be read is left out, because a request that contains it fails
-/// anyway.
+/// Writes a message of the user, the model or a tool. A message that cannot be read is left out, because a request that contains it fails anyway.
 fn line(message: &Message) -> Option<String> {
     let content = &*message.content;
     match message.role {

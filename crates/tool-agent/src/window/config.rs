@@ -43,8 +43,8 @@ pub struct WindowBuilder(Settings);
 
 /// Replaces the oldest rounds of a request with a summary that a model writes.
 ///
-/// The summariser gets the rounds as text, and no tools. A compaction that fails, or that makes the request less than 20 % shorter, is not used, and is
-/// tried again when the thread has grown by a tenth of the window.
+/// The summariser gets the rounds as text, and no tools. A compaction that fails, or that makes the request less than 20 % shorter, is not used, and
+/// is tried again when the thread has grown by a tenth of the maximum size of a request.
 ///
 /// A summary has the sensitivity of the thread: store it with the same protection, and delete it with the thread.
 #[derive(Clone)]
@@ -94,7 +94,8 @@ pub enum WindowConfigError {
 }
 
 impl Window {
-    /// Configures a window of this size. `most_tokens` is the size of the model's context window, or a smaller size that limits the cost of a request.
+    /// Configures a window of this size. `most_tokens` is the size of the model's context window, or a smaller size that limits the cost of a
+    /// request.
     pub fn builder(most_tokens: u64) -> WindowBuilder {
         WindowBuilder(Settings {
             most_tokens,
@@ -129,8 +130,8 @@ impl WindowBuilder {
         self
     }
 
-    /// Sets how many rounds at the end of the thread always stay in the request. The default is 2. A round whose results the model has not read always
-    /// stays, even with 0.
+    /// Sets how many rounds at the end of the thread always stay in the request. The default is 2. A round whose results the model has not read
+    /// always stays, even with 0.
     pub fn keep_rounds(mut self, rounds: usize) -> Self {
         self.0.keep_rounds = rounds;
         self
@@ -220,8 +221,8 @@ impl Compaction {
         self
     }
 
-    /// Limits the messages in one request to the summariser. The default is the size of the window without the reserve. Longer conversations are summarised
-    /// in several requests, and a single round that is longer is cut and ends with a marker.
+    /// Limits the messages in one request to the summariser. The default is the size of the window without the reserve. Longer conversations are
+    /// summarised in several requests, and a single round that is longer is cut and ends with a marker.
     pub fn most_input_tokens(mut self, tokens: u64) -> Self {
         self.most_input_tokens = Some(tokens);
         self

@@ -6,8 +6,8 @@ use tool_core::turn::{message_tokens, tools_tokens};
 
 /// Counts the tokens of messages and tools before they are sent.
 ///
-/// [`EstimatedTokens`] is the default. A host that has the tokenizer of its model implements this trait with it. [`Windowed`](super::Windowed) corrects
-/// every counter by the usage that the provider reports, so a counter need not be exact.
+/// [`EstimatedTokens`] is the default. A host that has the tokenizer of its model implements this trait with it. [`Windowed`](super::Windowed)
+/// corrects every counter by the usage that the provider reports, so a counter need not be exact.
 ///
 /// ```
 /// use tool_agent::window::{EstimatedTokens, TokenCounter};
@@ -41,8 +41,8 @@ pub trait TokenCounter: Send + Sync {
 /// - Four ASCII bytes count as one token. This is about 10 % too high for English prose, and up to a third too low for JSON, numbers and source code.
 /// - Every other character counts as one token. This is too high for most languages in other scripts, by up to a factor of two.
 /// - Each message counts 8 tokens more than its text, and each call 8 tokens more than its name and arguments.
-/// - Each image and each file counts as 1,600 tokens, which is a large image or one page of a document. A file of a text type that is stored as base64
-///   counts by its length.
+/// - Each image and each file counts as 1,600 tokens, which is a large image or one page of a document. A file of a text type that is stored as
+///   base64 counts by its length.
 /// - Definitions of tools count by the length of their JSON Schema.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EstimatedTokens;
@@ -71,8 +71,8 @@ impl Measure {
         estimated: 1,
     };
 
-    /// Creates a measure. If the report is less than half of the estimate, half of the estimate is used, because the report probably belongs to a different
-    /// request.
+    /// Creates a measure. If the report is less than half of the estimate, half of the estimate is used, because the report probably belongs to a
+    /// different request.
     pub(super) fn new(reported: u64, estimated: u64) -> Self {
         let estimated = estimated.max(1);
         Self {
@@ -92,7 +92,7 @@ impl Measure {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Count {
     measure: Measure,
-    /// The number of units of the measured request.
+    /// The number of units at the beginning of the thread that the measured part covers.
     measured: usize,
     /// The estimate of the measured part.
     prefix: u64,

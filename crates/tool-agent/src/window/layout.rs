@@ -9,9 +9,9 @@ use super::count::{Count, TokenCounter};
 
 /// The messages of a thread as units, and the order in which units may be removed.
 ///
-/// A turn begins with a message of a user, and its rounds follow. A round is a message of the model with the results of its calls, which may be anywhere in
-/// the thread. Rounds are removed in order, and the last round of a turn together with the messages of the user, so that a view begins with a message of a
-/// user, as providers require.
+/// A turn begins with a message of a user, and its rounds follow. A round is a message of the model with the results of its calls; the results may be
+/// anywhere in the thread. Rounds are removed in order, and the last round of a turn together with the messages of the user, so that a view begins
+/// with a message of a user, as providers require.
 pub(super) struct Layout<'a> {
     messages: &'a [Message],
     /// The unit of each message; `None` for a result without its call, which no provider accepts.
@@ -143,7 +143,8 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// Returns the index of the first unit that must stay in a request with the first `end` units. A step may be removed if its key is before this unit.
+    /// Returns the index of the first unit that must stay in a request with the first `end` units. A step may be removed if its key is before this
+    /// unit.
     pub(super) fn boundary(&self, end: usize, keep_rounds: usize) -> usize {
         let units = &self.units[..end];
         let mut last = units.iter().rev().map(|unit| unit.kind);
@@ -178,7 +179,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Returns the messages that remain after the first `removed` steps.
+    /// Returns the messages that remain after the first `removed` steps, without results that have no call.
     pub(super) fn view(&self, removed: usize) -> Vec<Message> {
         let mut keeps = vec![true; self.units.len()];
         for step in &self.steps[..removed] {

@@ -22,13 +22,13 @@ pub(super) struct State {
     /// The estimated size of the thread at which a compaction is tried again.
     next_attempt: u64,
     measured: Option<Measured>,
-    /// The sequence number of the last round that was removed because no summary could be written.
+    /// The sequence number of the unit that determines the last removed step, after steps were removed without a summary.
     fallback: Option<u64>,
     /// The model that writes summaries; `None` until it is needed.
     pub(super) summariser: Option<Box<dyn Model + Sync>>,
     /// Tokens of requests to the summariser and of failed attempts, which no message contains.
     pub(super) spent: Option<Usage>,
-    /// Whether a request was sent to the model, and not to the summariser.
+    /// Whether the current request was sent to the model.
     pub(super) asking: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct View {
     /// `None` if the complete thread is sent.
     messages: Option<Vec<Message>>,
     count: Count,
-    /// The number of units in the view.
+    /// The number of units of the thread from which the view was made.
     units: usize,
 }
 
@@ -66,7 +66,8 @@ impl State {
         }
     }
 
-    /// Begins a request. The state of a different thread is not used, and the summary of a new thread is read from the store.
+    /// Begins a request. Of the state of a different thread, only the reduced size and the unreported tokens are kept, and the summary of a new
+    /// thread is read from the store.
     pub(super) async fn begin(&mut self, request: &ModelRequest<'_>, window: &Settings) {
         self.asking = false;
         let thread = request.messages.first().map(|message| &message.thread);
@@ -201,7 +202,7 @@ impl State {
         (removed, count)
     }
 
-    /// Counts a view that begins with the summary.
+    /// Counts a view without the first `covered` steps. The summary, if there is one, is included.
     fn count(&self, layout: &Layout<'_>, fixed: u64, covered: usize, window: &Settings) -> Count {
         let summary = self.summary.as_ref();
         let text = summary.map_or(0, |summary| tokens(layout, &summary.text, window));
@@ -305,8 +306,8 @@ impl State {
     }
 }
 
-/// Begins a count with the report in the last message of an earlier run. The report is used only if the view of its request is known. It never lowers the
-/// count, because the earlier run may have removed more.
+/// Begins a count with the report in the last message of an earlier run. The report is used only if the view of its request is known. It never lowers
+/// the count, because the earlier run may have removed more.
 fn reported(
     layout: &Layout<'_>,
     fixed: u64,
@@ -334,7 +335,7 @@ fn reported(
     Count::measured(fixed, Measure::new(tokens.max(estimate), estimate), end)
 }
 
-/// Returns whether a view is at least 20 % shorter.
+/// Returns whether `after` is at least 20 % shorter than `before`.
 fn gains(before: &Count, after: &Count) -> bool {
     let (before, after) = (before.total(), after.total());
     before.saturating_sub(after) >= before.div_ceil(5)

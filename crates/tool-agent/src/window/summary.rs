@@ -14,8 +14,8 @@ use tool_core::store::{StoreFuture, ThreadId};
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StoredSummary {
-    /// The sequence number of the message with which the summary ends: the message of the model that begins the last round, or the last message of a user
-    /// without an answer. 0 if there is no summary.
+    /// The sequence number of the message with which the summary ends: the message of the model that begins the last round, or the last message of a
+    /// user without an answer. 0 if there is no summary.
     pub through: u64,
     /// The sequence number of the last message of the thread when the summary was written.
     pub read: u64,
@@ -28,11 +28,11 @@ pub struct StoredSummary {
 
 /// Keeps the summaries of threads across runs. A later summary of a thread replaces the earlier one.
 ///
-/// A summary has the sensitivity of the thread: it contains texts of the user and results of tools. Store it with the same protection, and remove it when
-/// the thread is erased. A summary is not used if the thread does not contain the message with which the summary ends, so a summary that was not deleted
-/// with its thread is ignored.
+/// A summary has the sensitivity of the thread: it contains texts of the user and results of tools. Store it with the same protection, and remove it
+/// when the thread is erased. A summary is not used if the thread does not contain the message with which the summary ends, so a summary that was not
+/// deleted with its thread is ignored.
 ///
-/// If a method fails, the error is logged, and the run continues without the stored summary.
+/// If a method fails, the error is logged, and the run continues: without the stored summary after `get`, with the new summary after `put`.
 pub trait SummaryStore: Send + Sync {
     /// Returns the summary of a thread.
     fn get<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, Option<StoredSummary>>;

@@ -7,8 +7,8 @@ use super::layout::{Kind, Layout};
 /// Returns how many steps are removed from the view of a thread, and the count of the view.
 ///
 /// This function repeats the removal for all earlier requests of the thread: a request above the trigger removes steps until the target, and the next
-/// requests begin at the same place until one is above the trigger again. The place depends only on the thread and the settings, so every run and every
-/// process sends the same prefix.
+/// requests begin at the same place until one is above the trigger again. The place depends only on the thread, the tools and the limits, so runs
+/// with the same limits send the same prefix.
 pub(super) fn replay(
     layout: &Layout<'_>,
     fixed: u64,

@@ -10,13 +10,13 @@ use super::claim::Claim;
 use super::error::CancelError;
 use super::{Inner, Worker};
 
-/// The interval between checks of a thread that another process drives.
+/// The pause between two attempts to cancel a thread.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Worker {
     /// Cancels the work of a thread: a thread that is queued or waits ends with the cause [`Done`](tool_core::store::WorkCause::Done), and an active
     /// run stops, also in another process. The conversation is cancelled as [`AgentRuntime::cancel`](crate::runtime::AgentRuntime::cancel) describes.
-    /// A message that arrives while an active run stops is answered afterwards. Returns false if the thread has no row in the queue.
+    /// A message that is stored while an active run stops is answered afterwards. Returns false if the thread has no row in the queue.
     ///
     /// If the process of an active run is dead, this waits for the end of its lease.
     ///
@@ -36,7 +36,7 @@ impl Worker {
                 && row.token != *token
                 && inner.runtime.has_stopped(run).await?
             {
-                // The thread has ended, or was queued again for a message that arrived in the meantime.
+                // The thread has ended, or was queued again for a message that was stored in the meantime.
                 return Ok(true);
             }
             match row.state {

@@ -43,7 +43,7 @@ impl Claim {
         })
     }
 
-    /// Returns whether the lease is valid by the clock of this process.
+    /// Returns whether the lease is valid by the clock of this process and the claim is not known to be lost.
     pub(super) fn holds(&self) -> bool {
         let until = *self.until.lock().unwrap_or_else(PoisonError::into_inner);
         !self.lost.is_cancelled() && env::monotonic() < until
@@ -54,7 +54,8 @@ impl Claim {
         until.saturating_duration_since(env::monotonic())
     }
 
-    /// Extends the lease after each third of its length, until the drive has ended or the claim is lost. Every error counts as the loss of the claim.
+    /// Extends the lease after each third of its length, until the drive has ended or the claim is lost. An error of the store, or a late answer,
+    /// counts as the loss of the claim.
     pub(super) async fn keep(&self) {
         loop {
             tokio::select! {

@@ -32,8 +32,8 @@ pub enum QueueError {
     /// The message is invalid.
     #[error("the message cannot be stored: {0}")]
     Message(#[from] MessageError),
-    /// The message or the facts cannot be written as JSON.
-    #[error("the message or the facts cannot be written as JSON: {0}")]
+    /// The message cannot be written as JSON.
+    #[error("the message cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// The store of the queue failed.
     #[error("the queue failed: {0}")]
@@ -44,9 +44,9 @@ pub enum QueueError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CancelError {
-    /// The process that drives the thread has not stopped in time.
+    /// The run has not stopped within three leases.
     #[error(
-        "the run has not stopped yet: its process is dead or does not reach the database; cancel the thread again after the end of the lease"
+        "the run has not stopped yet: its process may be dead or may not reach the database; cancel the thread again after the end of the lease"
     )]
     Active,
     /// The context of the thread could not be built.

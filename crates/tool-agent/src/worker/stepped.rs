@@ -29,7 +29,7 @@ pub struct SteppedThread {
     claim: Arc<Claim>,
     drive: BoxFuture<'static, WorkOutcome>,
     barrier: Arc<Barrier>,
-    /// The last message of the model, if the run waits at the barrier.
+    /// The sequence number of the last message of the model, if the run waits at the barrier.
     waits_after: Option<u64>,
     ended: bool,
 }
@@ -42,13 +42,14 @@ pub enum ThreadStep {
     /// The run ended or waits, and the thread was released with this row. If the row is queued, the thread has to be taken again when it is
     /// [ready](WorkRow::ready).
     Released(Box<WorkRow>),
-    /// Another driver has claimed the thread, or the store did not confirm the release.
+    /// The claim is lost, for example because its lease has expired, the store did not confirm the release, or the thread was released before.
     Lost,
 }
 
 impl Worker {
-    /// Claims a thread for a driver in an engine that decides when each step runs, such as a durable execution engine. `driver` is a unique name, such as the
-    /// id of the engine's invocation: if the process of a driver dies, a driver with the same name continues with the same claim until the lease expires.
+    /// Claims a thread for a driver in an engine that decides when each step runs, such as a durable execution engine. `driver` is a unique name,
+    /// such as the id of the engine's invocation: if the process of a driver dies, a driver with the same name continues with the same claim until
+    /// the lease expires.
     ///
     /// # Errors
     ///
@@ -118,8 +119,8 @@ impl SteppedThread {
     /// Makes one step: a request to the model and the calls of its message, whose results are stored. `after` is the sequence number that the last
     /// step returned, or 0: if a process stored the next step and died before it reported the step, the stored step is returned and not repeated.
     ///
-    /// The first step of a run also finishes the open calls of the last message. When the run ends or waits, the thread is released; do not call this again after
-    /// that.
+    /// The first step of a run also finishes the open calls of the last message. When the run ends or waits, the thread is released; do not call this
+    /// again after that.
     pub async fn step(&mut self, after: u64) -> ThreadStep {
         if self.ended {
             return ThreadStep::Lost;

@@ -138,7 +138,7 @@ async fn depth_of_questions_is_limited() {
             .unwrap()
             .to_owned()
     };
-    let denied = "an agent that was asked by an agent cannot ask agents here";
+    let denied = "the chain of agents that ask each other has reached its limit";
     assert!(run(None, "press").await.contains(denied));
     assert!(run(Some(2), "press").await.contains(denied));
     assert!(run(Some(3), "press").await.contains("the press answers"));

@@ -205,8 +205,8 @@ async fn long_summary_is_cut() {
     }
 }
 
-// A compaction that makes the request less than 20 % shorter is not used, and is tried again when the thread has grown by a tenth of the window. With
-// a store, this also applies to later runs.
+// A compaction that makes the request less than 20 % shorter is not used, and is tried again when the thread has grown by a tenth of the maximum size
+// of a request. With a store, this also applies to later runs.
 #[tokio::test]
 async fn summary_that_gains_too_little_is_not_used() {
     let store = MemorySummaryStore::default();

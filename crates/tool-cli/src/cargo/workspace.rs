@@ -24,9 +24,9 @@ const OURS: [&str; 5] = [
 pub(super) struct Workspace {
     pub(super) root: PathBuf,
     pub(super) target: PathBuf,
-    /// Package and folder of each library that depends on `tool-core`.
+    /// Package and folder of each selected library that depends on `tool-core`.
     pub(super) libraries: Vec<(String, PathBuf)>,
-    /// Packages that depend on `tool-core` and have no library.
+    /// Selected packages that depend on `tool-core` and have no library.
     pub(super) programs: Vec<String>,
     /// The source of `tool-core`. `tool-cli` must come from the same source, because types of crates from different sources differ.
     pub(super) core: Source,

@@ -239,7 +239,7 @@ impl OneCall<'_> {
         Err(Failure::of(Exit::Failed, "the call ended without a result"))
     }
 
-    /// Stores the decision of the options or of the user on a call. Returns whether there is a decision.
+    /// Stores the decision of the options or of the user on a call. Returns whether a decision was stored.
     async fn approve(
         &self,
         tools: &Toolset,

@@ -156,8 +156,8 @@ impl Speaker {
 }
 
 impl Session<'_> {
-    /// Shows the end of a continued conversation, and stores the instructions. Returns whether the last message is not answered yet, or a sub-agent has not
-    /// ended.
+    /// Shows the end of a continued conversation, and stores the instructions. Returns whether the last message is not answered yet, or a sub-agent
+    /// has not ended.
     async fn begin(&mut self) -> Result<bool, Failure> {
         let cx = self.context(&CancellationToken::new());
         let messages = self.turns.messages(&cx, None).await;
@@ -334,7 +334,8 @@ impl Session<'_> {
         })
     }
 
-    /// Waits until no sub-agent runs in the background, and asks for the approvals that sub-agents wait for. Returns whether the user answered.
+    /// Waits until no sub-agent runs in the background, and asks for the approvals that sub-agents wait for. Returns whether all of them were
+    /// answered.
     async fn settle(&self, cx: &ToolContext, token: &CancellationToken) -> Result<bool, Failure> {
         let Speaker::Agents(agents) = &self.speaker else {
             return Ok(false);
@@ -358,7 +359,7 @@ impl Session<'_> {
     }
 
     /// Waits until no other process answers the conversation: its run has ended, or the lease of the run has expired because the process was killed.
-    /// Returns early if `token` is cancelled. `is_known` is whether the message about this was already written.
+    /// Returns early if `token` is cancelled. `is_known` is true if the note about the wait was already written.
     async fn wait_for(
         &self,
         run: &RunId,

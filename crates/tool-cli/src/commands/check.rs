@@ -199,7 +199,7 @@ fn description(definition: &str) -> Option<String> {
     Some(direct.or(inner)?.as_str()?.to_owned())
 }
 
-/// Calls `tell` with the path and name of every argument field without a description. The fields in untagged unions are not checked.
+/// Calls `tell` with the path and name of every argument field without a description. The fields in untagged unions and in tuples are not checked.
 fn undocumented(schema: &Schema, path: &str, tell: &mut dyn FnMut(String, &str)) {
     let mut fields = |fields: &[Field], path: &str| {
         for field in fields.iter().filter(|field| field.input) {

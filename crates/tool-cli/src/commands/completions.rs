@@ -69,7 +69,8 @@ pub(super) fn run(cli: &Cli, words: &Completions) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Makes the script complete `cargo tool …` like `cargo-tool …`. Cargo's own completions handle everything else.
+/// Returns the part of the script that completes `cargo tool …` like `cargo-tool …`; empty for elvish and PowerShell. Cargo's own completions handle
+/// everything else.
 fn behind_cargo(shell: Shell, script: &[u8]) -> String {
     match shell {
         Shell::Bash => include_str!("../../template/cargo.bash").to_owned(),

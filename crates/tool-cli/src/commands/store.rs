@@ -64,7 +64,7 @@ impl OpenStore {
     }
 }
 
-/// Returns the file of a SQLite URL or path, or `None` for other stores.
+/// Returns the file of a SQLite URL or path, or `None` for a database in memory and for other stores.
 fn file(url: &str) -> Option<&Path> {
     if url.contains(":memory:") || url.contains("mode=memory") {
         return None;

@@ -159,7 +159,8 @@ impl Supplied {
         Ok(())
     }
 
-    /// Builds a context with the secrets and variables.
+    /// Builds a context with the user, the workspace, the secrets and the variables. The default user is the environment variable `USER`, or `cli` if
+    /// it is not set.
     pub(super) fn context(&self, supply: &Supply) -> ToolContextBuilder {
         let user = supply.user.clone().or_else(|| env::var("USER").ok());
         let mut cx = ToolContext::builder().user(user.unwrap_or_else(|| "cli".to_owned()));

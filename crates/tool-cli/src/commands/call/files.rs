@@ -111,7 +111,7 @@ fn each<'a>(values: impl IntoIterator<Item = &'a mut Json>) -> Described {
 }
 
 /// Returns the lines of an output that consists only of texts and files, such as a `Vec<Part>`. Returns `None` for any other output, and for an
-/// output that has only JSON strings.
+/// output without a part, such as an empty list or a list of JSON strings.
 pub(super) fn lines(json: &Json) -> Option<Vec<String>> {
     let mut lines = Vec::new();
     (gather(json, &mut lines)? > 0).then_some(lines)

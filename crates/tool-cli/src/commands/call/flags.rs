@@ -61,7 +61,7 @@ pub(super) struct ParsedFlags {
 ///
 /// # Errors
 ///
-/// Returns the errors of clap, which include a request for help.
+/// Returns the errors of clap; a request for help is one of them. The inner result is an error if two flags set the same value.
 pub(super) fn read(
     def: &ToolDef,
     program: &str,
@@ -96,7 +96,7 @@ pub(super) fn flag_at(def: &ToolDef, pointer: &str) -> Option<String> {
     Some(format!("--{}", best.long))
 }
 
-/// Returns whether a tool has a flag of this name.
+/// Returns whether an argument of a tool has a flag of this name.
 pub(super) fn has(def: &ToolDef, long: &str) -> bool {
     flags_of(def.input()).iter().any(|flag| flag.long == long)
 }

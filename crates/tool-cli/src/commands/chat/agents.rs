@@ -75,7 +75,7 @@ impl Agents {
     }
 }
 
-/// Fails if an option chooses a model: each agent has its own.
+/// Fails if an option applies to the one model of a chat, because each agent has its own model.
 pub(super) fn refuse_model(words: &Chat) -> Result<(), Failure> {
     let options = [
         ("--model", words.model.is_some()),

@@ -1,16 +1,16 @@
-//! Hidden characters of a text that arrives in pieces.
+//! Hidden characters of a text that is received in pieces.
 
 use tool_core::hidden::{escape, is_found};
 
 /// Maximum number of bytes of [`Escaper::context`]. An emoji of several people has about 30.
 const MOST_CONTEXT: usize = 64;
 
-/// Escapes the hidden characters of a text that arrives in pieces. The result is the same for every division of the text into pieces.
+/// Escapes the hidden characters of a text that is received in pieces. The result is the same for every division of the text into pieces.
 #[derive(Default)]
 pub(super) struct Escaper {
     /// The end of the returned text, which decides whether a joiner or a selector that follows is hidden.
     context: String,
-    /// A character whose meaning depends on the next one: a joiner, a selector or a carriage return.
+    /// A last character that may be hidden, depending on the next one, such as a joiner, a selector or a carriage return.
     open: String,
 }
 
@@ -52,12 +52,12 @@ impl Escaper {
     }
 }
 
-/// Returns whether the character can be hidden, which depends on its neighbours.
+/// Returns whether the character is hidden if it is alone. Its neighbours can make it visible.
 fn may_be_hidden(c: char) -> bool {
     is_found(c.encode_utf8(&mut [0; 4]))
 }
 
-/// Returns whether the character belongs to the symbol before it.
+/// Returns whether the character is a skin tone. It belongs to the symbol before it.
 fn is_skin_tone(c: char) -> bool {
     matches!(c, '\u{1F3FB}'..='\u{1F3FF}')
 }

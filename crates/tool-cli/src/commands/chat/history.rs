@@ -45,12 +45,12 @@ pub(super) struct Past {
     pub(super) id: String,
     /// When the newest run ended, or when it began if it has not ended, in milliseconds since 1970.
     last_ms: i64,
-    /// The first message of the user.
+    /// The first message of the user; empty if it is not one of the first two messages.
     message: String,
 }
 
 impl History {
-    /// Opens the store of a URL. A file that does not exist is created, unless `exists` is set.
+    /// Opens the store of a URL. A file that does not exist is created, or is an error if `exists` is set.
     pub(super) async fn open(
         url: &str,
         workspace: Workspace,
@@ -210,8 +210,8 @@ impl History {
     }
 }
 
-/// Creates a file for conversations that only its owner can read. SQLite gives its other files the same mode. If the file exists or cannot be created,
-/// opening the store uses it or reports the reason.
+/// Creates a file for conversations. On Unix, only its owner can read it, and SQLite gives its other files the same mode. If the file exists or
+/// cannot be created, opening the store uses it or reports the reason.
 fn create_private(file: &str) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);

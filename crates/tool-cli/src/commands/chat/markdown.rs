@@ -3,10 +3,11 @@
 //! A written character is never changed, so the text stays in the terminal's scrollback. For this reason, the text after a mark such as `**` is held
 //! until the closing mark arrives, for at most [`inline::MOST_HELD`] bytes and at most until the end of the line. If no closing mark has arrived by
 //! then, the mark is written as text. A table is held until its end, for at most [`table::MOST_ROWS`] rows, because the widths of its columns depend
-//! on every row. All other text is written as it arrives.
+//! on every row. The start of a line is held until its kind is known. All other text
+//! is written as it arrives.
 //!
-//! This is not a parser of `CommonMark`: such a parser needs complete paragraphs, because their end can change the meaning of their start (references,
-//! underlined headings, emphasis over several lines). Unsupported syntax is written as the model wrote it.
+//! This is not a parser of `CommonMark`: such a parser needs complete paragraphs, because their end can change the meaning of their start
+//! (references, underlined headings, emphasis over several lines). Unsupported syntax is written as the model wrote it.
 
 use anstyle::{AnsiColor, Style};
 
@@ -28,7 +29,7 @@ const CODE: Style = AnsiColor::Cyan.on_default();
 /// paragraph.
 const MOST_OF_LINE: usize = 2_000;
 
-/// The width of the line that `---` draws.
+/// Maximum width of the line that `---` draws.
 const RULE: usize = 40;
 
 /// Renders the Markdown of one text.
@@ -49,7 +50,7 @@ pub(super) struct Markdown {
     /// The prefix of the lines of the table.
     table_prefix: Spans,
     in_list: bool,
-    /// Whether the previous line is text, so that an indented line is not code.
+    /// Whether the previous line is not blank and not a heading or the end of a block of code; an indented line after it is not code.
     after_text: bool,
     out: Spans,
 }

@@ -256,7 +256,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes that the calls of a message were approved and the message continues.
+    /// Writes that a message that waited for approvals or variables continues.
     pub(super) fn waiting(&self, outcome: &Outcome) {
         if self.screen.is_json() {
             let cause = cause(outcome);
@@ -333,7 +333,7 @@ fn of_model<'a>(event: &ModelEvent<'a>) -> Option<Event<'a>> {
     })
 }
 
-/// Returns the name of the cause.
+/// Returns the name of the cause with which a run ended or waits; `busy` if there is none.
 fn cause(outcome: &Outcome) -> &'static str {
     outcome.cause().map_or("busy", |cause| cause.as_str())
 }

@@ -27,7 +27,7 @@ use crate::host::Cli;
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
-/// The variable with the access token of the admin API.
+/// The environment variable with the access token of the admin API.
 const TOKEN: &str = "TOOL_ADMIN_TOKEN";
 /// The header with the workspace in which an operator of the host acts.
 const WORKSPACE: HeaderName = HeaderName::from_static("tool-workspace");
@@ -122,7 +122,7 @@ impl Api {
         Self::connect(cli, target, Some(screen)).await
     }
 
-    /// Connects to the target. If there is a screen, the vault of a store is opened, which may print warnings.
+    /// Connects to the target. If there is a screen, the vault of a store is opened, and warnings about the vault are printed.
     async fn connect(cli: &Cli, target: &Target, vault: Option<Screen>) -> Result<Self, Failure> {
         match (&target.store, &target.admin) {
             (Some(url), None) => Self::local(cli, url, target, vault).await,

@@ -6,7 +6,7 @@ use super::run;
 use super::spans::Spans;
 use crate::screen::{DIM, NAME};
 
-/// Maximum number of bytes that are held until an emphasis, a code span or a link ends. After that, its first character is text.
+/// Maximum number of bytes that are held until an emphasis, a code span or a link ends. After that, its first mark is text.
 pub(super) const MOST_HELD: usize = 400;
 
 /// Maximum depth of nested emphasis. Deeper marks are text.

@@ -28,13 +28,14 @@ impl Table {
         self.lines.is_empty()
     }
 
-    /// Adds a line. Returns whether the maximum number of held lines is reached.
+    /// Adds a line. Returns whether the held lines are written now, because their maximum number is reached or earlier lines are already written.
     pub(super) fn add(&mut self, line: &str) -> bool {
         self.lines.push(line.to_owned());
         self.columns.is_some() || self.lines.len() >= MOST_ROWS
     }
 
-    /// Writes the lines, each after `prefix`. If the columns together are wider than `width`, each cell is written on its own line.
+    /// Writes the lines, each after `prefix`. Lines that are not a table are written as text. If the columns together are wider than `width`, each
+    /// cell is written on its own line.
     pub(super) fn write(&mut self, prefix: &Spans, width: usize, out: &mut Spans) {
         let lines = std::mem::take(&mut self.lines);
         let rows: Vec<Vec<&str>> = lines.iter().map(|line| cells(line)).collect();

@@ -15,7 +15,7 @@ pub(super) struct Thread {
     escaper: Escaper,
     /// The end of the text that is not a complete line yet.
     line: String,
-    /// Whether a piece of the text of the current step arrived.
+    /// Whether a piece of the text of the current step was received.
     has_text: bool,
 }
 
@@ -47,7 +47,7 @@ impl Output {
                 self.lock().push(delta);
             }
             AgentEventKind::Message { text, .. } => {
-                // The text of a model that does not stream has not arrived in pieces.
+                // The text of a model that does not stream was not received in pieces.
                 if !self.thread(conversation, None, |thread| thread.has_text) {
                     self.lock().push(text);
                 }
@@ -99,7 +99,7 @@ impl Output {
         }
     }
 
-    /// Writes a line about a child thread. While the text of the conversation arrives, the line is held until the end of the text.
+    /// Writes a line about a child thread. While the text of the conversation is received, the line is kept until the end of the text.
     fn aside(&self, event: &AgentEvent, text: &str) {
         let parent = event.parent.as_deref();
         let depth = self.thread(&event.conversation, parent, |thread| thread.depth);
