@@ -68,7 +68,7 @@ pub mod json_schema {
 }
 
 pub mod rules {
-    //! Rules for schemas: the compiler rejects schemas that a provider would reject.
+    //! Rules that reject schemas that a provider would reject, for const evaluation and for run time.
 
     pub use crate::schema::rules::{Fault, Rule, Survey, faults, is_tool_name, survey};
 }

@@ -23,7 +23,7 @@ pub use format::Format;
 pub use map_key::MapKey;
 pub use pattern::Pattern;
 
-/// A type that a model can send as an argument, with a schema that every strict mode accepts.
+/// A type that a model can send as an argument, with its schema. [The rules](crate::rules) reject schemas that a strict mode does not accept.
 ///
 /// Derive the trait. For a field of a foreign type, state the schema of a different type: `#[schema(as = String)]`.
 #[diagnostic::on_unimplemented(
@@ -107,7 +107,7 @@ impl Text {
 pub struct Schema {
     /// The values that the node accepts.
     pub kind: Kind,
-    /// Name of the Rust type, for messages and for recursion; empty for an unnamed node.
+    /// Name of the Rust type, or of the definition in a schema read at run time, for messages and for recursion; empty for an unnamed node.
     pub name: &'static str,
     /// Module of the type called `name`, which distinguishes types of the same name. In a [`Kind::Ref`] it is the module of the
     /// referenced type.
@@ -178,7 +178,7 @@ impl Schema {
         text::same(self.name, name) && text::same(self.module, module)
     }
 
-    /// Returns whether a value of this type may be absent or null.
+    /// Returns whether the node is a [`Kind::Optional`], possibly inside of bounds. Other kinds, such as [`Kind::Null`], may accept null, too.
     pub const fn is_optional(&self) -> bool {
         match self.kind {
             Kind::Optional(_) => true,
@@ -199,7 +199,7 @@ pub enum Kind {
     Char,
     /// `std::time::Duration`: ISO 8601 text such as `PT1M30S` in the arguments, and `{secs, nanos}`, the form of serde, in the output.
     Duration,
-    /// An integer in the range of its Rust type.
+    /// An integer in the range of its Rust type, or of `i64` and `u64` in a schema read at run time.
     Integer(Integer),
     /// A number; `single` if the Rust type is `f32`.
     Number {
@@ -237,7 +237,7 @@ pub enum Kind {
     Any,
     /// The value `null` only.
     Null,
-    /// A tuple: an array of fixed length whose items have different types.
+    /// A tuple: an array of fixed length in which each position has its own schema.
     Tuple(&'static [&'static Schema]),
     /// A type without values, such as an empty enum.
     Never,
@@ -289,7 +289,7 @@ pub struct IntegerValue {
 pub struct Field {
     /// Key in the arguments that a model sends.
     pub name: &'static str,
-    /// Key in the tool's output; differs from `name` only under `rename(serialize = …)`.
+    /// Key in the tool's output; differs from `name` if serde has different names for the two directions.
     pub out_name: &'static str,
     /// Documentation of the field.
     pub description: Text,
@@ -303,8 +303,8 @@ pub struct Field {
     pub output: bool,
     /// Whether the output may omit the field (`skip_serializing_if`).
     pub may_skip: bool,
-    /// Whether the field has a deserializer (`deserialize_with`) that runs only if the key is present, so that the guard writes null for an
-    /// absent optional value.
+    /// Whether the type may not accept an absent key, because of `deserialize_with`, `with` or `as`. The guard then writes null for an absent
+    /// optional value.
     pub null_if_absent: bool,
     /// How the audit log stores the value.
     pub audit: AuditForm,
@@ -414,7 +414,7 @@ pub enum Tagging {
         /// The key that contains the content of the variant.
         content: &'static str,
     },
-    /// Only the contents distinguish the variants; the macros check that no value matches two variants.
+    /// Only the contents distinguish the variants. The rules reject variants that may accept the same value.
     Untagged,
 }
 
@@ -434,7 +434,7 @@ pub struct Variant {
     pub name: &'static str,
     /// Documentation of the variant.
     pub description: Text,
-    /// Schema of the variant's content; `None` for a unit variant. Under internal tagging it is always an object without the tag.
+    /// Schema of the variant's content; `None` for a unit variant. Under internal tagging it is an object without the tag, or a reference to one.
     pub schema: Option<&'static Schema>,
 }
 

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// |---|---|
 /// | `viewer` | read |
 /// | `approver` | read, and answer, assign and revoke approvals |
-/// | `operator` | everything that an approver may do; cancel runs and plans, settle effects, set switches, add and remove instances, enable and disable their tools and skills, stored tools and scheduled tasks, write variables, answer requests for variables, correct memories |
-/// | `author` | read, create, change and delete functions and stored tools, and bind stored tools to agents |
+/// | `operator` | everything that an approver may do; cancel runs and plans, settle effects, set switches, add and remove instances, enable and disable their tools and skills, stored tools and scheduled tasks, write and remove variables, answer requests for variables, correct memories |
+/// | `author` | read; create, change and delete functions and stored tools, bind stored tools to agents and unbind them |
 /// | `admin` | everything |
 ///
 /// ```
@@ -29,9 +29,9 @@ pub enum Role {
     /// Answers, assigns and revokes approvals.
     Approver,
     /// Cancels runs and plans, settles effects, sets switches, adds and removes instances, enables and disables their tools and skills, stored tools and
-    /// scheduled tasks, writes variables, answers requests for variables, and corrects memories.
+    /// scheduled tasks, writes and removes variables, answers requests for variables, and corrects memories.
     Operator,
-    /// Creates, changes and deletes functions and stored tools, and binds stored tools to agents.
+    /// Creates, changes and deletes functions and stored tools, and binds stored tools to agents and unbinds them.
     Author,
     /// Uses every route; routes of the host also require [`Caller::host`](crate::Caller::host).
     Admin,

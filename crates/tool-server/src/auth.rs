@@ -71,8 +71,8 @@ impl Caller {
 
 /// Authenticates callers by their access token (`Authorization: Bearer …`).
 pub trait Authenticator: Send + Sync + 'static {
-    /// Returns the caller of a token. Fails with [`AuthError::InvalidToken`] if the token is unknown. After this error and after
-    /// [`AuthError::Rejected`], the server tries its next authenticator; after any other error, the status is 503.
+    /// Returns the caller of a token. Fails with [`AuthError::InvalidToken`] if the token is unknown or invalid. After this error and after
+    /// [`AuthError::Rejected`], the server tries its next authenticator; after any other error, the server responds with status 503.
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, AuthError>>;
 }
 
@@ -89,7 +89,7 @@ pub fn token_hash(token: &str) -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokensError {
-    /// The text is not a list of tokens.
+    /// The text is not a JSON list of tokens.
     #[error(
         "the list of tokens cannot be read: {0}; write `[{{\"hash\": \"sha256:…\", \"subject\": \"olga\", \"workspace\": \"acme\", \"role\": \"operator\"}}]`"
     )]
@@ -99,10 +99,10 @@ pub enum TokensError {
         "`{0}` is not the hash of a token, write `sha256:` and the 64 hex digits of the token's SHA-256"
     )]
     Hash(String),
-    /// The subject of a caller is empty.
+    /// The subject of a caller is empty or blank.
     #[error("the token `{0}` has no `subject`, write the name of its user")]
     Subject(String),
-    /// Two callers have the same token.
+    /// The same token is listed twice.
     #[error("the token `{0}` is listed twice, give each user a different token")]
     Twice(String),
 }
@@ -187,7 +187,7 @@ impl fmt::Debug for StaticTokens {
 /// - The workspace is the principal's workspace (`JwtVerifierBuilder::workspace_claim`), or [`default_workspace`](Self::default_workspace) if the
 ///   token names none.
 /// - The scope `tools:viewer`, `tools:approver`, `tools:operator`, `tools:author` or `tools:admin` of the token names the role. If the token names
-///   several roles, the first that includes all others applies; the token is refused if none does.
+///   several roles, the role that includes all others applies. The token is refused if it names no role, or if no role includes all others.
 /// - The scope `tools:host` makes the caller an operator of the host.
 #[derive(Clone)]
 pub struct VerifiedTokens {

@@ -4,7 +4,7 @@
 //! | request | response |
 //! |---|---|
 //! | `POST /chat/{thread}` | stores the new message, the answers to approval requests or the results of client tools, and streams the reply |
-//! | `GET /chat/{thread}/stream` | the stream of the active run, from its beginning; 204 if no run is active |
+//! | `GET /chat/{thread}/stream` | the stream of the active run, from its beginning; 204 if no run is active or its lease has expired |
 //! | `POST /chat/{thread}/stop` | stops the run, even if a different process drives it; 204 |
 //!
 //! The streams are UI message streams of the AI SDK, version 1. Only the last message of a request is read, and only its new parts. Everything else comes
@@ -312,7 +312,7 @@ async fn resume(
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
     if !row.is_held(Timestamp::now()) {
-        // The lease of the run has expired, so its process has died. The next request continues the run.
+        // The lease of the run has expired, for example because its process has died. The next request continues the run.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let reply = stored::follow(&chat, row.id, room).await?;

@@ -1,8 +1,8 @@
 //! Repair of invalid arguments that can be read in only one way.
 //!
-//! A repair only proposes candidates, and the guard has to admit them. If two candidates with different values pass, neither is used. The repaired
-//! arguments pass the whole guard once more before anything runs. A repair never closes brackets or quotes that a model left open, because a call
-//! that was cut off must not run.
+//! A repair only proposes candidates, and the guard has to admit them. If two candidates for one value pass and differ, neither is used. The
+//! repaired arguments pass the whole guard once more before anything runs. A repair never closes brackets or quotes that a model left open, because
+//! a call that was cut off must not run.
 
 use super::bytes::{decode, encode};
 use super::cleanup::{is_json, tidy};
@@ -122,7 +122,8 @@ impl Reading {
 }
 
 impl RepairSink {
-    /// Returns the single valid reading of a value, with the repairs inside of it, or `None` if no reading is valid or the readings differ.
+    /// Returns the only valid reading of a value, with the repairs inside of it. Returns `None` if no reading is valid, if two valid readings differ,
+    /// or if a reading in doubt is valid.
     fn settle(&mut self, value: &str, place: Place<'_>) -> Option<(Reading, Vec<RepairNote>)> {
         let mut readings = Vec::new();
         self.plain(value, place, &mut readings);

@@ -1,6 +1,7 @@
 //! A cursor over JSON text: white space, strings, numbers and skipped values.
 //!
-//! The text is never copied. At a malformed byte the cursor stops, and records the offset of the byte and a description of the expected text.
+//! The text is never copied. At a malformed byte or beyond the nesting limit, the cursor stops, and records its offset and a description of the
+//! expected text.
 
 use super::bytes::equal;
 use crate::json::special;
@@ -9,10 +10,10 @@ use crate::json::special;
 #[derive(Debug)]
 pub struct Stop;
 
-/// The position of the first byte that is not JSON.
+/// The position at which a cursor stopped: a malformed byte, a bracket beyond the nesting limit, or text after the arguments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Broken {
-    /// Byte offset of the first malformed byte.
+    /// Byte offset of the position.
     pub(crate) at: usize,
     /// Description of the expected text.
     pub(crate) expected: &'static str,
@@ -75,7 +76,7 @@ impl<'t> Cursor<'t> {
         self.text
     }
 
-    /// Returns the text of a span that the cursor has passed.
+    /// Returns the text of a span; empty if the span is not in the text.
     pub fn slice(&self, start: usize, end: usize) -> &'t str {
         self.text.get(start..end).unwrap_or_default()
     }
@@ -106,7 +107,7 @@ impl<'t> Cursor<'t> {
         self.peek()
     }
 
-    /// Stops at the byte under the cursor.
+    /// Records that the byte under the cursor is not the expected text, and returns the error that ends the walk.
     #[cold]
     pub fn broken<T>(&mut self, expected: &'static str) -> Result<T, Stop> {
         self.broken = Some(Broken {
@@ -301,7 +302,8 @@ impl<'t> Cursor<'t> {
             value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
             at += 1;
         };
-        // Excludes numbers that start with a zero (`0` itself, and the invalid `01`), and numbers of twenty or more digits, which may overflow.
+        // Excludes numbers with a fraction or an exponent, numbers that start with a zero (`0` itself, and the invalid `01`), and numbers of twenty
+        // or more digits, which may overflow.
         let plain = end != b'.' && end | 0x20 != b'e' && self.peek() != b'0';
         (plain && (1..20).contains(&(at - self.at))).then_some((value, at))
     }

@@ -41,9 +41,9 @@ pub(super) enum Fault<'f> {
     Missing,
     /// The object has no tag.
     Untagged(&'f str, &'f [Variant]),
-    /// The key is not the key of a field.
+    /// The key is not the key of a field, or not the name of a variant with content.
     Unknown(&'f str, Known<'f>),
-    /// The key occurs for the second time.
+    /// The key occurred earlier in the object.
     Twice(&'f str),
     /// A set contains an equal item at an earlier index.
     Repeat {
@@ -81,7 +81,8 @@ pub(super) trait Sink: Sized {
         fault: Fault<'_>,
     ) -> Result<(), Stop>;
 
-    /// Handles the replacement of a value: a default for null, or `1` for `1.0`. Spans come in order and do not overlap.
+    /// Handles the replacement of a value (a default for null, or `1` for `1.0`) or the insertion of an absent key. Spans are in order and do not
+    /// overlap.
     fn correct(&mut self, _start: usize, _end: usize, _text: impl FnOnce() -> String) {}
 
     /// Handles a replacement that only serde needs: a duration as a struct.
@@ -95,13 +96,13 @@ pub(super) trait Sink: Sized {
     /// Handles the replacements of a value that was walked separately.
     fn adopt(&mut self, _edits: Vec<Edit>) {}
 
-    /// Enters a field. `nullable` is whether the field also accepts null.
+    /// Enters the value of a key: of a field, a tag or a map entry. `nullable` is whether the guard also accepts null.
     fn enter_key(&mut self, _key: &str, _nullable: bool) {}
 
-    /// Enters a list item. `nullable` is whether the item also accepts null.
+    /// Enters an item of a list or a tuple. `nullable` is whether the item also accepts null.
     fn enter_item(&mut self, _index: usize, _nullable: bool) {}
 
-    /// Leaves the field or item that was entered last.
+    /// Leaves the key or item that was entered last.
     fn leave(&mut self) {}
 }
 

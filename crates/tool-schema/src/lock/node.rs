@@ -18,7 +18,7 @@ pub(super) fn reference(node: &Value) -> Option<&str> {
     node.get("$ref")?.as_str()
 }
 
-/// Returns the types of a node; `None` if it has no `type`.
+/// Returns the types of a node; `None` if it has no `type`, or its `type` is neither a string nor a list.
 pub(super) fn types(node: &Map<String, Value>) -> Option<BTreeSet<&str>> {
     match node.get("type")? {
         Value::String(one) => Some(BTreeSet::from([&**one])),

@@ -65,7 +65,7 @@ struct Comparison<'a> {
     changes: Vec<Changed>,
 }
 
-/// Keywords that do not restrict values.
+/// Keywords that do not restrict values. The descriptions and the defaults are compared all the same.
 const WORDS: [&str; 9] = [
     "description",
     "title",
@@ -417,7 +417,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Compares all keywords that are not compared individually.
+    /// Compares all other keywords: the keywords that may restrict values and are not compared individually.
     fn rest(&mut self, was: &Map<String, Value>, is: &Map<String, Value>, place: &str) {
         let keys: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
         for key in keys {

@@ -195,7 +195,7 @@ fn class(before: &LockedTool, now: &LockedTool) -> (&'static str, Callers, Pendi
     (part, *callers, *approvals)
 }
 
-// M3: every part of a tool is classified for callers and for approvals.
+// M3: changes of the parts of a tool are classified for callers and for approvals.
 #[test]
 fn every_changed_part_is_classified_for_callers_and_approvals() {
     use Callers::{Breaking, Compatible};
@@ -232,7 +232,7 @@ fn every_changed_part_is_classified_for_callers_and_approvals() {
     assert_eq!(class(&base, &text), ("description", Compatible, Void));
     let only = changed(&|now| now.contract = "2".into());
     assert_eq!(class(&base, &only), ("contract", Compatible, Void));
-    // The other parts do not change the fingerprint.
+    // These changes keep the fingerprint.
     let asks = changed(&|now| now.approval = "always".into());
     assert_eq!(class(&base, &asks), ("approval", Breaking, Hold));
     assert_eq!(class(&asks, &base), ("approval", Compatible, Hold));

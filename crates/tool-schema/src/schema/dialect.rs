@@ -1,4 +1,4 @@
-//! Provider dialects of JSON Schema, and a tool's definition rendered in each of them at compile time.
+//! Provider dialects of JSON Schema, and a tool's definition rendered in them at compile time or at run time.
 
 use core::marker::PhantomData;
 
@@ -68,7 +68,7 @@ pub trait HasSpec {
 /// A tool's definition as JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lowered {
-    /// The complete definition: one element of the request's list of tools. Empty if the tool is not offered in the dialect.
+    /// The complete definition: one element of a list of tools. Empty if the tool is not offered in the dialect.
     pub definition: &'static str,
     /// The part of `definition` that is the schema of the arguments.
     pub schema: &'static str,

@@ -72,8 +72,8 @@ pub fn read_text(text: &str) -> Result<DynSchema, Vec<SchemaFault>> {
     }
 }
 
-/// Reads the schema of a tool's output, whose root may have any type. If the root is not an object, the schema is wrapped in an
-/// object with the single key `result`; the second value is then `true`.
+/// Reads the schema of a tool's output, whose root may have any type. If the root is not an object or is a union, the schema is wrapped in an
+/// object with the single key `result`; the second value is then `true`. A schema with a reference to its root is not wrapped but refused.
 ///
 /// ```
 /// use serde_json::json;
@@ -134,10 +134,10 @@ fn refers_to_root(schema: &Value) -> bool {
 ///
 /// # Memory
 ///
-/// The tree is `&'static`, like the tree of a Rust type, so it is never freed. Each distinct schema text is read once and kept for
-/// the lifetime of the process, however often a server sends it. All texts together may take at most [`KEPT_LIMIT`] bytes. Above
-/// this limit, the rule `limit-kept` rejects new texts. So a server that changes its schemas on every call cannot exhaust the
-/// memory.
+/// The tree is `&'static`, like the tree of a Rust type, so it is never freed. Each distinct text of a valid schema is kept for
+/// the lifetime of the process, and its tree is created once, however often a server sends the text. All texts together may take at
+/// most [`KEPT_LIMIT`] bytes. Above this limit, the rule `limit-kept` rejects new texts. So a server that changes its schemas on every
+/// call cannot exhaust the memory.
 #[derive(Clone, Copy)]
 pub struct DynSchema(&'static Kept);
 
@@ -216,7 +216,8 @@ impl DynSchema {
     }
 
     /// Returns the differences between the original schema and the tree: constraints that only the description states, branches of a choice that
-    /// were merged, and open objects that the tree closes. The guard checks only the tree; the server that runs the tool checks the original.
+    /// were merged, and open objects below the root that the tree closes. The guard checks only the tree; the server that runs the tool checks the
+    /// original.
     pub fn notes(self) -> &'static [SchemaFault] {
         &self.0.notes
     }

@@ -33,7 +33,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format with this name in JSON Schema; an unknown name is kept as [`Unknown`](Self::Unknown).
+    /// Returns the format with this name; an unknown name is kept as [`Unknown`](Self::Unknown).
     pub const fn parse(name: &'static str) -> Self {
         match name.as_bytes() {
             b"date-time" => Self::DateTime,
@@ -51,7 +51,7 @@ impl Format {
         }
     }
 
-    /// Returns the name of the format in JSON Schema.
+    /// Returns the name of the format, the value of the keyword `format`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::DateTime => "date-time",

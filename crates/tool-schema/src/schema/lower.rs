@@ -1,6 +1,6 @@
 //! Writer of a schema tree as JSON text in every dialect.
 //!
-//! Every decision of the lowering table is a set of dialects ([`masks`]). The same walk counts the bytes for all dialects or
+//! Every difference between the dialects is a set of dialects ([`masks`]). The same walk counts the bytes for all dialects or
 //! writes their text.
 
 mod bounds;

@@ -7,7 +7,7 @@
     label = "a map whose keys are `{Self}`"
 )]
 pub trait MapKey {
-    /// Whether every string is a valid key. Numbers and enums are written as strings too, but a schema would accept keys that
-    /// deserialization rejects.
+    /// Whether every string is a valid key. The keys of other types, such as numbers, are written as strings too, but a schema would accept keys
+    /// that deserialization rejects.
     const ANY_TEXT: bool = false;
 }

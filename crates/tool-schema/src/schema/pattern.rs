@@ -81,7 +81,7 @@ impl Pattern {
     }
 
     /// Compiles the pattern of a field or parameter. An error does not panic: it is stored as [`fault`](Self::fault()), and `check_constraints`
-    /// reports it once, with the path of the field. A pattern with an error matches every text.
+    /// reports it, with the path of the field or parameter. A pattern with an error matches every text.
     pub const fn stated(source: &'static str) -> Self {
         match Self::parse(source) {
             Ok(pattern) => pattern,
@@ -126,7 +126,8 @@ pub enum PatternError {
     WordBoundary,
     /// Invalid or unsupported syntax; the rule's text says what to write instead.
     Syntax(&'static Rule),
-    /// More than 255 steps after counted repetitions are expanded (`[a-z]{1,64}` takes 64), or more classes, ranges or nested groups than allowed.
+    /// More than 255 steps after counted repetitions are expanded (`[a-z]{1,64}` takes 64), or more characters, groups, classes or ranges than
+    /// allowed, or groups that are nested too deep.
     TooLarge,
 }
 

@@ -1,7 +1,7 @@
-//! Rules for schemas: the compiler rejects schemas that a provider would reject.
+//! Rules that reject schemas that a provider would reject.
 //!
-//! Each `check_*` function is for const evaluation: it panics once, with all faults of its subject, one per line. [`faults`]
-//! checks the same rules for schemas that are read at run time.
+//! Each `check_*` function is for const evaluation: it panics once, with the faults of its subject, one per line, up to a limit. [`faults`]
+//! checks schemas at run time.
 
 mod arguments;
 mod constraint;
@@ -32,8 +32,8 @@ use crate::schema::dialect::Dialects;
 use crate::schema::{Kind, Schema};
 use walk::Walk;
 
-/// Fast path for most fields. Returns whether the type is a string, a number or a boolean, alone, optional or in an array. Every provider accepts
-/// these types. An array of integers is excluded, because it may be bytes.
+/// Fast path for most fields. Returns whether the type is a string, a number or a boolean, alone, optional or in an array of any length. Every
+/// provider accepts these types. An array of integers is excluded, because it may be bytes.
 const fn is_plain(schema: &Schema) -> bool {
     let leaf = match &schema.kind {
         Kind::Optional(inner) => &inner.kind,

@@ -40,7 +40,7 @@ pub(super) const MOST_DEFINITIONS: usize = 16;
 /// A recursive type that a `Kind::Ref` refers to; it is written under `$defs`.
 #[derive(Clone, Copy)]
 pub(super) struct Definition {
-    /// Name of the Rust type.
+    /// Name of the Rust type, or of the definition in a schema read at run time.
     pub(super) name: &'static str,
     /// Module of the Rust type, which distinguishes types of the same name.
     pub(super) module: &'static str,
@@ -387,7 +387,7 @@ impl<'a> Out<'a> {
     reason = "const evaluation pays 5 µs per byte for a check"
 )]
 pub(super) const unsafe fn filled(bytes: &[u8]) -> &str {
-    // SAFETY: `Out` copies whole `&str`s only, and the caller promises that nothing else wrote the buffer.
+    // SAFETY: `Out` and `pick` copy whole `&str`s only, and the caller promises that nothing else wrote the buffer.
     unsafe { raw::text(bytes) }
 }
 

@@ -6,7 +6,7 @@ use tool_rules::Rule;
 use super::{by_serde, format, refused, strict};
 use crate::schema::{Format, Schema, StrictSchema};
 
-// In the serde format of these types, spaces separate date, time and offset; only the date alone matches a string format.
+// The serde formats separate date, time and offset by spaces. Of these types, only the format of `Date` matches a string format.
 strict! {
     format(Format::Date) => Date;
     refused(&Rule::TIME_OFFSET_DATE_TIME) => OffsetDateTime;

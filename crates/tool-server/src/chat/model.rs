@@ -49,7 +49,7 @@ use super::reply::Reply;
 /// ```
 #[doc(alias("LLM", "language model", "streamText"))]
 pub trait ChatModel: Send + Sync + 'static {
-    /// Returns the next message of the model, and passes its pieces to `sink` as they arrive.
+    /// Returns the next message of the model, and passes its pieces to `sink` as soon as it receives them.
     ///
     /// The user sees a generic text if the model fails; the error is in the log. The future is dropped when the run is stopped. Pieces that were sent
     /// cannot be withdrawn, so repeat a failed request only before the first piece.

@@ -140,7 +140,7 @@ impl Reply {
         self.write(|writer| writer.message(message));
     }
 
-    /// Takes the text of a reply that was interrupted, for the thread.
+    /// Takes the text of a reply that was interrupted, for the thread; `None` if the reply has no text yet.
     pub(super) fn partial(&self) -> Option<ModelMessage> {
         let partial = std::mem::take(&mut self.state().partial);
         (!partial.text.is_empty()).then_some(ModelMessage {
@@ -186,7 +186,7 @@ impl Reply {
         self.close();
     }
 
-    /// Ends the stream with an error.
+    /// Ends the stream with a generic error for the user.
     pub(super) fn fail(&self) {
         self.write(|writer| {
             let mut chunks = writer.error(FAILED);
@@ -241,7 +241,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// Waits for new events. `None` at the end of the stream.
+    /// Waits for new events and returns their text, or a comment if none is written for the keep-alive interval. Returns `None` at the end of the
+    /// stream.
     async fn more(&mut self) -> Option<String> {
         loop {
             if self.is_over {

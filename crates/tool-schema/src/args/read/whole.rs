@@ -15,8 +15,8 @@ use crate::schema::{Schema, StrictSchema};
 pub struct Reading<T> {
     /// The value that was read.
     pub value: T,
-    /// Whether policies receive the text unchanged. Otherwise some values are rewritten for them: a default for null, or `1` for
-    /// `1.0`.
+    /// Whether policies receive the text unchanged. Otherwise they receive a text with defaults in place of null and absent keys, null for some
+    /// absent keys, and whole numbers such as `1` in place of `1.0`.
     pub exact: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct Reading<T> {
 pub struct Unread {
     /// The issue of a user's own `Deserialize` or conversion, if that ended the reading.
     pub own: Option<Issue>,
-    /// The faults that the guard finds, or the issue of the reader if the guard finds no fault.
+    /// The faults that the guard finds, up to a limit. If the guard finds none, `own` is the only entry, or the list is empty.
     pub issues: Vec<Issue>,
 }
 
@@ -35,7 +35,7 @@ pub fn read<T: Decode>(schema: &Schema, text: &str) -> Result<Reading<T>, Option
     reading::<Via<0, T>>(schema, text)
 }
 
-/// Reads a text in one pass and collects every fault. Blank text counts as `{}`, as it does for a call.
+/// Reads a text in one pass. If this fails, the guard collects the faults, up to a limit. Blank text counts as `{}`, as it does for a call.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ pub fn by_serde<T: StrictSchema + DeserializeOwned>(text: &str) -> Result<Readin
 ///
 /// # Errors
 ///
-/// Fails if the text is invalid. The issues describe its faults.
+/// Fails if the text is invalid. The issues describe its faults, up to a limit.
 pub fn guarded<'t>(schema: &Schema, text: &'t str) -> Result<Cow<'t, str>, Vec<Issue>> {
     admit(schema, text, Repair::Off).map(|Admitted { text, .. }| text)
 }

@@ -1,4 +1,4 @@
-//! Tests of the text that serde reads.
+//! Tests of the text that policies and readers receive, and of the text that serde reads.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

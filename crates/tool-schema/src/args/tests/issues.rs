@@ -70,7 +70,7 @@ fn all_issues_are_reported_at_once() {
     );
 }
 
-// S4-61: the issue for each kind of schema describes the expected and the found value.
+// S4-61: an issue describes the expected and the found value.
 #[test]
 fn each_schema_kind_has_an_issue_text() {
     let cases: Vec<(Node, &str, &str, &str)> = vec![

@@ -1,4 +1,4 @@
-//! Second implementation of JSON Schema output, based on `serde_json::Value`. It shares no code with the dialects for providers.
+//! Second implementation of JSON Schema output, based on `serde_json::Value`. It does not call the code that writes the dialects.
 
 use serde_json::{Map, Value, json};
 

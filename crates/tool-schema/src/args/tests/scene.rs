@@ -160,7 +160,7 @@ pub(crate) fn scene(bytes: Vec<u8>, wrong: usize) -> (Node, Value, String, bool)
     (schema, document, out, twice)
 }
 
-/// Changes one byte of a text, so that it often is not JSON.
+/// Removes or inserts one byte, truncates the text, or appends ` 1`, so that the text often is not JSON.
 pub(crate) fn damage(text: &str, at: usize, with: u8) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let at = at % (bytes.len() + 1);

@@ -35,11 +35,11 @@ pub(super) const NAMES: [&str; 6] = ["a", "b", "min_stars", "c d", "é", "q\"\\"
 pub(super) struct Writer<'t> {
     pub(super) tape: &'t mut Tape,
     pub(super) out: String,
-    /// The probability of a value of a wrong kind, in 256ths.
+    /// The probability of a random value in place of a matching one, in 256ths. The probabilities of the other faults are derived from it.
     pub(super) wrong: usize,
     pub(super) scope: Vec<(&'static str, Node)>,
     pub(super) depth: usize,
-    /// Whether a key was written twice.
+    /// Whether an object has a repeated key.
     pub(super) twice: bool,
 }
 

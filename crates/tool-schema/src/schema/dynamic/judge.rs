@@ -1,6 +1,6 @@
 //! Verdicts on schema texts: whether the strict mode of each provider accepts a text unchanged.
 //!
-//! This module checks only keywords and limits, as the providers do. The module `read` interprets schemas. The evidence for each rule
+//! This module checks keywords, their values, references and size limits. The module `read` interprets schemas. The evidence for each rule
 //! is in `docs/rules.md` under its id.
 
 mod keywords;

@@ -9,7 +9,7 @@ use crate::schema::Format;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node {
     pub(super) kind: Owned,
-    /// Name of the definition that the node was read from; an [`Owned::Ref`] below it refers to this name.
+    /// Name of the definition that the node was read from; an [`Owned::Ref`] below it may refer to this name.
     pub(super) name: Option<String>,
     pub(super) description: String,
 }
@@ -140,7 +140,7 @@ impl Node {
             Owned::Integer { .. } | Owned::Number | Owned::IntegerEnum(_) => NUMBER,
             Owned::Boolean => BOOLEAN,
             Owned::Array { .. } | Owned::Tuple(_) => ARRAY,
-            // A reference leads to an object in every useful schema.
+            // The target of a reference is not known here, and is assumed to be an object.
             Owned::Object(_) | Owned::Tagged { .. } | Owned::Map(_) | Owned::Ref(_) => OBJECT,
             Owned::Untagged(variants) => variants
                 .iter()

@@ -1,8 +1,8 @@
 //! Schemas for tools without strict mode: the original, changed only where the provider would reject the request.
 //!
 //! `docs/rules.md` lists what each provider rejects without strict mode, in the section on tools that are not strict. A
-//! constraint that has to be removed is stated in a description and listed in the changes. Arguments are validated against the
-//! original.
+//! keyword that has to be removed is listed in the changes, and stated in a description if it restricts values. Exceptions are keywords
+//! of earlier drafts without an equivalent, such as a boolean `required`. Arguments are validated against the original.
 
 mod gemini;
 mod root;

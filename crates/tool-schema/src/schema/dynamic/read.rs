@@ -1,8 +1,8 @@
 //! Reader from JSON Schema to the schema tree.
 //!
-//! A constraint that the tree cannot express is a fault. A constraint that it can express only loosely (a format without a validator, a property
-//! count) is written into the description and becomes a note: only the server that sent the schema checks it, not the guard. An object that the
-//! reader closes, and branches that it merges, become notes as well.
+//! A constraint that the tree cannot express is a fault. A constraint that it can express only loosely (such as a format without a validator or a
+//! property count) is written into the description and becomes a note: only the server that sent the schema checks it, not the guard. An object
+//! below the root that the reader closes, and branches that it merges, become notes as well.
 
 mod choice;
 mod merge;
@@ -110,7 +110,7 @@ const QUIET: &[&str] = &[
     "markdownDescription",
 ];
 
-/// Returns whether a keyword can be ignored because it does not restrict values.
+/// Returns whether a keyword does not restrict values, or is handled in another place.
 fn quiet(key: &str) -> bool {
     (key.starts_with('$') && key != "$ref" && key != "$dynamicRef")
         || key.starts_with("x-")
@@ -299,7 +299,7 @@ fn is_not_zero(doc: &Doc) -> bool {
         && not.is_some_and(|not| not.entries().len() == 1 && not.get("const").is_some_and(zero))
 }
 
-/// Returns whether a node is a reference to this name without an object, array or map in between: resolving it would never end.
+/// Returns whether a node is a reference to this name without an object, list, map or tagged union in between: resolving it would never end.
 fn refers_at_once(node: &Node, name: &str) -> bool {
     match &node.kind {
         Owned::Ref(to) => to == name,

@@ -285,7 +285,7 @@ pub(super) const fn exactly(out: &mut Out<'_>, text: &mut Description, count: us
     put!(out, mask, if count == 1 { " item." } else { " items." });
 }
 
-/// Writes the bounds in words, for the dialects without the keyword.
+/// Writes the bounds in words, for the dialects without the keyword. Lengths are also written for dialects that do not guarantee to enforce them.
 pub(super) const fn prose(
     out: &mut Out<'_>,
     text: &mut Description,

@@ -28,8 +28,8 @@ pub(super) const fn body(
         branches(out, union, nullable, mask);
         return;
     }
-    // A nullable scalar has a list of two types. Outputs and all other kinds, such as an `enum`, use `anyOf` with null instead,
-    // because Anthropic and several MCP clients mishandle lists of types.
+    // In arguments, a nullable scalar has a list of two types, and all other kinds, such as an `enum`, use `anyOf` with null. Outputs always use
+    // `anyOf`, because several MCP clients mishandle lists of types.
     let scalar = matches!(
         kind,
         Kind::String

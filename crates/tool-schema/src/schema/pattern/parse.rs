@@ -177,7 +177,7 @@ impl<'a> Parser<'a> {
         Ok(root)
     }
 
-    /// Parses an anchor, or a character with its quantifier.
+    /// Parses an anchor, or a character or class with its quantifier.
     const fn item(&mut self) -> Result<(), PatternError> {
         let byte = self.source[self.at];
         if matches!(byte, b'^' | b'$') {

@@ -7,8 +7,8 @@ use super::run::{NEGATED, Op, Program, Set};
 const LONGEST: usize = 2_000;
 
 /// Follows a random path through the pattern's program and returns the text that it consumes; `None` if the path does not reach the
-/// end. `choose(n)` returns a number below `n`. The text matches unless the pattern has an anchor in the middle: check with
-/// [`Pattern::is_match`].
+/// end. `choose(n)` returns a number below `n`. The text may not match, for example if the pattern has an anchor in the middle: check
+/// with [`Pattern::is_match`].
 pub fn sample(pattern: &Pattern, choose: &mut dyn FnMut(usize) -> usize) -> Option<String> {
     pattern.program.sample(choose)
 }
@@ -46,7 +46,7 @@ impl Program {
     }
 
     fn member(&self, set: Set, choose: &mut dyn FnMut(usize) -> usize) -> Option<char> {
-        // Prefer printable characters; use control characters only for a class without printable ones.
+        // Prefer printable ASCII characters; then other ASCII characters; use the rest of Unicode only for a class without ASCII characters.
         let ascii = |from: u8, to: u8| {
             (from..to)
                 .filter(|byte| set.ascii >> byte & 1 == 1)

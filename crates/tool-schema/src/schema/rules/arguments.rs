@@ -33,7 +33,8 @@ pub const fn check_argument(schema: &Schema, spec: &Spec, survey: &Survey, at: u
     report.tell();
 }
 
-/// Reports the limits that the tool exceeds with the parameter at this index but not with the parameters before it.
+/// Reports the limits that the parameter at this index exceeds: totals that the tool exceeds with this parameter but not with the parameters before
+/// it, and the limits of its own depth and its largest enum.
 const fn crossing(report: &mut Report, path: &Path<'_>, spec: &Spec, whole: &Survey, at: usize) {
     let (before, after) = around(spec, at);
     let alone = match &spec.input.kind {

@@ -22,7 +22,7 @@ const MOST_STRICT_TOOLS: usize = 20;
 /// Enums with more values than this have an additional size limit.
 const LARGE_ENUM: usize = 250;
 
-/// The size of a schema as a provider counts it, with all definitions inlined.
+/// The size of a schema as a provider counts it. Definitions are inlined, except recursive references.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(
     clippy::struct_excessive_bools,
@@ -45,7 +45,7 @@ pub struct Survey {
     pub largest_enum: usize,
     /// Whether the schema has 128-bit integers.
     pub wide_integer: bool,
-    /// Whether the schema has externally tagged unions, whose variants are distinguished by their only key.
+    /// Whether the schema has externally tagged unions that have variants with content, which are distinguished by the only key of an object.
     pub external: bool,
     /// Whether the schema has untagged unions with several objects.
     pub untagged: bool,

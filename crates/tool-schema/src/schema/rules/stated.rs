@@ -113,7 +113,7 @@ const fn bare<'a>(schema: &'a Schema, around: &Constraints) -> (&'a Schema, Cons
     (schema, bounds)
 }
 
-/// Returns the form of the values in JSON, if there is only one.
+/// Returns the form of the values in JSON; `None` if there are several forms, or the form is not compared.
 const fn form(schema: &Schema) -> Option<&'static str> {
     Some(match &schema.kind {
         Kind::String | Kind::Format(_) | Kind::Char | Kind::Enum(_) => "a string",
@@ -149,7 +149,8 @@ const fn is_one(bounds: &Constraints) -> bool {
     bounds.pattern.is_some() || matches!((bounds.min_length, bounds.max_length), (Some(1), Some(1)))
 }
 
-/// Returns whether a type of the format `own` reads all texts of the format `stated`. Unknown formats are assumed to be compatible.
+/// Returns whether a type of the format `own` reads all texts of the format `stated`. The format `uri` and unknown
+/// formats are assumed to be compatible.
 const fn covers(own: Format, stated: Format) -> bool {
     match (own, stated) {
         (Format::Ip, Format::Ipv4 | Format::Ipv6)

@@ -321,7 +321,7 @@ impl Walk<'_> {
                 && !overlaps
                 && !overlap::disjoint(left, right)
             {
-                // The first overlap is enough: one change of this variant, or a tag, resolves all overlaps.
+                // The first overlap is enough, because a tag resolves all overlaps.
                 overlaps = true;
                 self.report.add(
                     path,

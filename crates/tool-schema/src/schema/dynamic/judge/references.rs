@@ -46,7 +46,7 @@ fn refused(rule: &Rule, link: &Link<'_>) -> SchemaFault {
     SchemaFault::new(rule, &link.pointer, rule.targets, &[&link.to])
 }
 
-/// Returns the reference if it points exactly at a definition.
+/// Returns the reference if its target is a definition and not a node inside of one.
 fn definition(to: &str) -> Option<&str> {
     ["#/$defs/", "#/definitions/"]
         .iter()
@@ -57,7 +57,7 @@ fn definition(to: &str) -> Option<&str> {
         .then_some(to)
 }
 
-/// Returns whether following the links from `start` leads back to the definition that contains `start`; with `required_only`,
+/// Returns whether following the links from `start` leads back to the root or definition that contains `start`; with `required_only`,
 /// through required properties only.
 fn returns(start: &Link<'_>, links: &[Link<'_>], required_only: bool) -> bool {
     if required_only && start.optional {

@@ -32,7 +32,7 @@ const KNOWN: [&str; 22] = [
     "default",
 ];
 
-/// Keywords that mean nothing to a model, so the description does not repeat them.
+/// Keywords that restrict no values, so the description does not repeat them.
 const SILENT: [&str; 6] = [
     "$comment",
     "$schema",

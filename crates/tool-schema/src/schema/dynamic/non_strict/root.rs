@@ -76,7 +76,7 @@ impl Adapter {
         self.fault(&Rule::JSON_REF_ITSELF, &[&last]);
     }
 
-    /// Removes choices from the root. The properties of all alternatives become properties of the root.
+    /// Removes `anyOf` and similar keywords from the root. The properties of all alternatives become properties of the root.
     fn choices(&mut self, entries: &mut Entries, whole: &Doc) {
         let refused: &[&str] = if self.is(Dialect::Anthropic) {
             &["allOf", "anyOf", "oneOf"]

@@ -8,7 +8,7 @@ use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::node::{Absence, NUMBER, Node, Owned, Property, STRING};
 
 impl Reader<'_> {
-    /// Reads a choice, and rejects keywords next to it that restrict values.
+    /// Reads a choice. Keywords next to it that restrict values are rejected, except `type`, which is ignored.
     pub(super) fn choice_of(&mut self, doc: &Doc, keyword: &str, branches: &[Doc]) -> Node {
         let beside = doc
             .entries()
@@ -157,7 +157,7 @@ fn join(held: &mut Node, other: Node) -> bool {
     }
 }
 
-/// Returns whether a format is an IP address. The union of `ipv4` and `ipv6` is the only union of formats that has a name, [`Format::Ip`].
+/// Returns whether a format is an IP address. Only this union of formats has a name: [`Format::Ip`].
 const fn is_ip(format: Format) -> bool {
     matches!(format, Format::Ipv4 | Format::Ipv6 | Format::Ip)
 }

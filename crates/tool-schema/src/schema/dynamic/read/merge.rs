@@ -51,7 +51,7 @@ impl Unmerged {
 pub(super) fn all_of(root: &Doc, doc: &Doc, fuel: &mut Fuel) -> Result<Doc, Unmerged> {
     let mut merged = without(doc, "allOf");
     for branch in doc.get("allOf").map(Doc::items).unwrap_or_default() {
-        // A single reference is kept, so that recursion through it is detected.
+        // A single branch is not resolved, so that recursion through its reference is detected.
         if merged.entries().iter().all(|(key, _)| quiet(key))
             && doc.get("allOf").map(Doc::items).map(<[Doc]>::len) == Some(1)
         {
