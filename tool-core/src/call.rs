@@ -53,10 +53,10 @@ impl ToolCall {
     }
 }
 
-/// The events of a call, in order: `Started` unless the call is refused, any number of `Progress`, one `Done`.
+/// The events of a call, in order: `Started` if the body of the tool begins, any number of `Progress`, one `Done`.
 #[derive(Debug)]
 pub enum ToolEvent {
-    /// The call passed the gate and runs. This event is not sent for a refused call.
+    /// The call passed all checks, and the body of the tool begins. This event is sent at most once.
     Started,
     /// A progress step of the tool, for the client. It is never sent to the model.
     Progress(Box<RawValue>),

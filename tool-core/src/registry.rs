@@ -50,11 +50,11 @@ pub(crate) struct ToolIndex {
     pub(crate) aliases: BTreeMap<String, usize>,
     /// The expected length of each tool's output, see [`ToolIndex::room`].
     rooms: Box<[AtomicUsize]>,
-    /// Facts about the tools, collected when the first rules need them.
+    /// Facts about the tools, collected when they are first needed.
     facts: OnceLock<Facts>,
     /// The compiled rules of the last policy that was used.
     compiled: Mutex<Option<Arc<Compiled>>>,
-    /// Tools that were left out before the registry was built.
+    /// Tools that were left out of the registry.
     pub(crate) pruned: Vec<Pruned>,
     /// The own names of tools that are enabled for every instance.
     pub(crate) globals: BTreeSet<String>,
@@ -76,7 +76,7 @@ pub(crate) struct Pruned {
 pub(crate) enum Missing {
     /// An environment variable that the tool needs.
     Variable,
-    /// A version of this crate for which its plugin was made.
+    /// A plugin whose range of versions can be parsed and includes this version of the crate.
     #[cfg(feature = "host")]
     Version,
 }
@@ -135,15 +135,16 @@ impl ToolIndex {
         }
     }
 
-    /// Returns the capacity for the next output of the tool at a position: the length of its recent outputs, so that outputs of a constant length are
-    /// written without a reallocation. Returns zero if no length is known.
+    /// Returns the capacity for the next output of the tool at a position, estimated from the lengths of its earlier outputs, so that outputs of a
+    /// constant length are written without a reallocation. Returns zero if no length is known.
     pub(crate) fn room(&self, at: usize) -> usize {
         self.rooms
             .get(at)
             .map_or(0, |room| room.load(Ordering::Relaxed))
     }
 
-    /// Records the length of an output. A longer output raises the capacity at once, a shorter one lowers it by at most an eighth.
+    /// Records the length of an output. A longer output raises the capacity at once, up to [`MOST_ROOM`]. A shorter output lowers it by at most an
+    /// eighth, rounded up.
     pub(crate) fn wrote(&self, at: usize, bytes: usize) {
         let Some(room) = self.rooms.get(at) else {
             return;
@@ -179,7 +180,7 @@ impl ToolIndex {
         self.index.get(name).copied()
     }
 
-    /// Returns the position of the tool that models knew by an earlier name; `None` if a tool has this name now.
+    /// Returns the position of the tool that has this alias; `None` if there is none, or if a tool has this name now.
     pub(crate) fn aliased(&self, alias: &str) -> Option<usize> {
         if self.aliases.is_empty() || self.index.contains_key(alias) {
             return None;
@@ -276,14 +277,14 @@ impl RegistryBuilder {
     /// the present name.
     ///
     /// [`build`](Self::build) fails if there is no tool `to`, if `from` is not a valid name, if a tool has the name `from`, or if two tools have the
-    /// alias `from`.
+    /// alias `from`. A tool that is left out counts as a tool here.
     pub fn renamed(mut self, from: impl Into<String>, to: impl Into<String>) -> Self {
         self.renamed.push((from.into(), to.into()));
         self
     }
 
     /// Enables a tool for every instance: an enablement store gives each instance a row of the source `global`, which no operator can remove.
-    /// [`build`](Self::build) fails if there is no such tool.
+    /// [`build`](Self::build) fails if there is no such tool, not even one that is left out.
     pub fn global(mut self, tool: impl Into<String>) -> Self {
         self.globals.insert(tool.into());
         self
@@ -297,7 +298,7 @@ impl RegistryBuilder {
     }
 
     /// Makes a secret required for a tool that does not require it. In a turn without the secret, the tool is then hidden
-    /// instead of failing.
+    /// instead of failing. Has no effect if there is no such tool.
     pub fn required_secret(mut self, tool: impl Into<String>, key: impl Into<String>) -> Self {
         self.secrets.push((tool.into(), key.into()));
         self

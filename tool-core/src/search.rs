@@ -1,8 +1,8 @@
 //! Tool search: a model finds and calls tools that are not listed in its request.
 //!
-//! A toolset with a [`ToolSearch`] lists only the tools that are [kept](ToolSearch::keep) or not in its index, and two more: `search_tools` finds
-//! tools by name, description and parameters, and `call_tool` calls one of them. If a provider supports deferred tools itself, its requests use the
-//! provider's own format instead, see `Provider::offer` of the crate `tool-wire`. In both cases the host calls the found tool itself: visibility,
+//! A toolset with a [`ToolSearch`] lists only the tools that are [kept](ToolSearch::keep) or not in its index, and two more tools: `search_tools`
+//! finds tools by name, description and parameters, and `call_tool` calls one of them. If a provider supports deferred tools itself, its requests use
+//! the provider's own format instead, see `Provider::offer` of the crate `tool-wire`. In both cases the host calls the found tool itself: visibility,
 //! policy, approval, ledger and audit work as for a listed tool, and a tool that the turn may not use can be neither found nor called.
 //!
 //! ```
@@ -123,7 +123,7 @@ impl ToolSearch {
         visible.take(self.most).collect()
     }
 
-    /// Returns whether a tool is left out of the request until the model searches for it.
+    /// Returns whether a tool is left out of the request, so that the model has to search for it.
     pub(crate) fn defers(&self, name: &str) -> bool {
         self.index.knows(name) && !self.kept.contains(name)
     }

@@ -95,9 +95,10 @@ impl fmt::Display for SkillError {
 
 impl std::error::Error for SkillError {}
 
-/// Reads all skills in a folder, sorted by name. Each direct subfolder with a `SKILL.md` is a skill. Fails if a skill has a fault.
+/// Reads all skills in a folder, sorted by name. Each direct subfolder with a `SKILL.md` is a skill. Fails if the folder cannot be read or a skill
+/// has a fault.
 ///
-/// All Markdown files of a skill are read, at most 1 MiB in total. Other files are ignored, and symbolic links are refused.
+/// All Markdown files of a skill are read, at most 1 MiB in total. Other files are ignored, and symbolic links within a skill are refused.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -340,7 +341,7 @@ pub fn usable<'a>(
     })
 }
 
-/// Lists skills for a model, each on a line with its name and description. Line breaks in a description become spaces.
+/// Lists skills for a model, each on a line with its name and description. Each sequence of white space in a description becomes a space.
 pub fn prompt<'a>(skills: impl IntoIterator<Item = &'a SkillVersion>) -> String {
     let mut text = String::new();
     for skill in skills {

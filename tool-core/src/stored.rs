@@ -2,7 +2,7 @@
 //!
 //! [`StoredTools`] validates a tool against the rules of the providers when an author saves the tool, and builds the tools of an agent for a turn.
 //! Each call reads the tool again, so a tool that was disabled or deleted in the meantime does not run, and a tool without a pin runs the current
-//! default version.
+//! default version. A call is refused if the schemas, the effects, the confirmation or the runtime user of the tool have changed.
 //!
 //! A [`FunctionRunner`] runs the functions of one kind. The trait is in this crate and not in `tool-store`, because it uses [`ToolContext`] and
 //! [`ToolError`], which `tool-store` does not contain.

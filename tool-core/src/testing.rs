@@ -10,9 +10,9 @@
 //! # fn main() {}
 //! ```
 //!
-//! For each tool, the kit checks the schema text of every provider as if the schema were of unknown origin. It generates inputs that match the tool's
-//! types and bounds, which must be accepted and decoded, and inputs that break one rule each, which must be refused. The examples must match the
-//! schema, and are decoded. The kit does not run the bodies of tools, so bodies need separate tests.
+//! For each tool, the kit checks the schema text of every provider that gets the tool, as if the schema were of unknown origin. It generates inputs
+//! that match the tool's types and bounds, which must be accepted and decoded, and inputs that break one rule each, which must be refused. The
+//! examples must match the schema, and are decoded. The kit does not run the bodies of tools, so bodies need separate tests.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ pub use invalid::{Invalid, invalid_inputs};
 pub use random::Random;
 pub use valid::valid_inputs;
 
-/// Number of inputs that are generated for each tool.
+/// Maximum number of valid inputs that are generated for each tool.
 const INPUTS: usize = 64;
 
 /// A fault that the test kit has found in a tool.
@@ -66,7 +66,7 @@ macro_rules! assert_tools {
 ///
 /// # Panics
 ///
-/// Panics if no tool is linked, or if a provider would refuse a schema.
+/// Panics if no tool is linked, if the registry cannot be built, or if a provider would refuse a schema.
 #[track_caller]
 pub fn assert_strict_all() {
     assert_kept(&linked(), &strict_violations);
@@ -124,7 +124,7 @@ fn violation(def: &ToolDef, text: String) -> Violation {
     }
 }
 
-/// Returns a violation for each provider that would refuse the schema that it is sent.
+/// Returns a violation for each fault for which a provider would refuse the schema that it is sent, and for each definition that is not JSON.
 pub fn strict_violations(def: &ToolDef) -> Vec<Violation> {
     let mut found = Vec::new();
     for dialect in Dialect::ALL

@@ -58,7 +58,7 @@ pub use stored::{SecretSetBy, SecretStatus};
     note = "a tool has the name of its fn: `#[tool] fn search_docs` makes `search_docs`"
 )]
 pub trait Tool: HasSpec + Sized + Send + 'static {
-    /// The name that the model sees.
+    /// The own name of the tool, which the model sees unless a toolset renames the tool.
     const NAME: &'static str;
     /// The definition with all other facts.
     const DEF: ToolDef;
@@ -129,16 +129,16 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Whether a person has to approve a call.
+/// When a tool requires a person to approve a call. The policy of the host can require more approvals.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Approval {
     /// Decided by the tool's effect and the host's policy (default).
     #[default]
     ByEffect,
-    /// No call has to be approved.
+    /// The tool requires no approval.
     Never,
-    /// Every call has to be approved.
+    /// The tool requires an approval of every call.
     Always,
-    /// A predicate on the arguments and the context decides; if it fails, the call has to be approved.
+    /// A predicate on the arguments and the context decides; if it fails or panics, the call has to be approved.
     When(fn(&str, &ToolContext) -> Result<bool, ToolError>),
 }

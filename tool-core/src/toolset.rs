@@ -280,7 +280,7 @@ impl Toolset {
         agents.filter(|at| self.shows(*at)).or(own).or(agents)
     }
 
-    /// Returns the position of the tool that models knew by an earlier name, if no tool has this name now.
+    /// Returns the position of the tool that has this alias, if no tool has this name now.
     fn aliased(&self, alias: &str) -> Option<usize> {
         if self.position(alias).is_some() {
             return None;
@@ -376,7 +376,8 @@ impl Toolset {
         }
     }
 
-    /// Returns the names of the tools that are not offered to a provider, because their `providers(…)` excludes it.
+    /// Returns the names of the tools that are not offered to a provider, because their `providers(…)` excludes it, or because it
+    /// does not accept the schema of a tool with [`where_accepted`](crate::DynamicTool::where_accepted).
     pub fn left_out(&self, dialect: Dialect) -> impl Iterator<Item = &str> {
         self.offered()
             .filter(move |def| def.definition(dialect).is_empty())
@@ -458,7 +459,7 @@ fn overridden(view: &View, base: &ToolIndex) -> Arc<[Overridden]> {
     .collect()
 }
 
-/// Returns the faults for which a provider would refuse these tools in one request.
+/// Returns the faults for which this provider would refuse these tools in one request.
 pub(crate) fn request_faults<'a>(
     tools: impl Iterator<Item = &'a ToolDef>,
     dialect: Dialect,
@@ -520,7 +521,7 @@ macro_rules! toolset {
     }};
 }
 
-/// The current state of a tool whose call waits for a person.
+/// The present tool of a call that a person was asked to approve.
 #[cfg(feature = "host")]
 pub(crate) enum Approved<'t> {
     /// The tool has the contract that the approver saw.

@@ -87,7 +87,8 @@ pub(super) fn of(secret: &[u8]) -> Vec<Form> {
     forms
 }
 
-/// Returns the first two bytes as the beginning of a list, in every notation.
+/// Returns the first two bytes of the secret as the beginning of a list: decimal with a comma, and hex with each separator. Empty for a shorter
+/// secret.
 pub(super) fn lists(secret: &[u8]) -> Vec<Vec<u8>> {
     let [first, second, ..] = secret else {
         return Vec::new();

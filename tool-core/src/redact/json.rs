@@ -15,7 +15,7 @@ const ROUNDS: u32 = 16;
 impl Redactor {
     /// Redacts every secret in JSON text, which stays valid JSON. Borrows the text if it contains no secrets.
     ///
-    /// Text that is not JSON is redacted like any other text.
+    /// Secrets in text that is not JSON are redacted too, but a placeholder may have the quotes of a JSON string.
     pub fn redact_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
         if self.0.is_none() || !may_nest(json) && self.first(json).is_none() {
             return Cow::Borrowed(json);

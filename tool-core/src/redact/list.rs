@@ -17,7 +17,7 @@ enum Next {
     No,
 }
 
-/// Reads a list of decimal numbers: a JSON array of bytes, or the `Debug` output of one.
+/// Reads a list of decimal numbers: a JSON array of bytes, or the `Debug` output of a byte slice.
 pub(super) fn decimal(tree: &Tree, text: &[u8], at: usize, last: bool, walked: &mut Walked) {
     let item = |at: usize| {
         let digits = text[at..].iter().take(4);

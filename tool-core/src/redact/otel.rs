@@ -11,8 +11,8 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
 use super::{Redactor, SharedRedactor};
 
-/// A span exporter that redacts secrets before it passes spans to another exporter: in names, statuses, and the keys and values of attributes,
-/// of the span, its events and its links.
+/// A span exporter that redacts secrets before it passes spans to another exporter: in the names of the span and its events, in the span's status,
+/// and in the keys and values of the attributes of the span, its events and its links.
 ///
 /// Without it, everything that the host's own code and its dependencies record in a span is exported unredacted. The spans of this crate
 /// contain neither arguments nor results unless a host requests them.

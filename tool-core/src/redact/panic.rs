@@ -8,12 +8,12 @@ use super::SharedRedactor;
 
 /// Installs a hook that prints panics on standard error, and redacts the secrets that `shared` contains at the time of the panic.
 ///
-/// It prints the thread, the location and the message as the default hook does, and a backtrace if `RUST_BACKTRACE` or `RUST_LIB_BACKTRACE` is set.
+/// It prints the thread, the location and the message as the default hook does, and a backtrace if [`Backtrace::capture`] captures one.
 /// It replaces the previous hook and does not call it, because a hook cannot pass a changed message to another hook. For a different format, write
 /// your own hook and redact its text with [`SharedRedactor::current`].
 ///
-/// Without this hook, the message of a tool that panics is printed without redaction. The texts that the model and the operator read about the panic are
-/// always redacted.
+/// The default hook prints the message of a tool that panics without redaction. The texts that the model and the operator read about the panic are
+/// redacted with any hook.
 ///
 /// ```
 /// use tool_core::redact::{SharedRedactor, install_panic_hook};

@@ -11,11 +11,11 @@ use super::forms::{self, Bits};
 use super::list;
 use super::tree::Tree;
 
-/// Number of bytes of a form that the fast search compares.
+/// Maximum number of bytes of a form that the fast search compares.
 pub(super) const GLANCE: usize = 12;
 
-/// Maximum number of forms for which the fast search is built. Up to this number, aho-corasick builds a table and is faster than a thorough search; with more
-/// forms, it is not faster.
+/// Maximum number of patterns of the fast search: beginnings of forms and of lists. Up to this number, aho-corasick builds a table and is faster than
+/// a thorough search; with more patterns, it is not faster.
 const GLANCES: usize = 100;
 
 /// Scanner for a set of secrets, in every form.
@@ -25,7 +25,8 @@ pub(super) struct Scanner {
     /// The secrets themselves, to find lists of their bytes.
     plain: Tree,
     ends: Vec<End>,
-    /// Fast search for positions where a form may begin, if neither an escape nor a line break interrupts it.
+    /// Fast search for positions where a form or a list may begin, if neither an escape nor a line break interrupts it. `None` if every search is
+    /// thorough.
     pub(super) glance: Option<AhoCorasick>,
     /// Whether a form may begin with this byte, escaped or not.
     begins: [bool; 256],
@@ -35,7 +36,7 @@ pub(super) struct Scanner {
     pairs: Vec<u64>,
     /// Whether this byte may precede a base64 form and contain bits of the secret.
     leads: [bool; 256],
-    /// Whether a `+` may encode a space.
+    /// Whether a `+` may encode a space of a secret: true if a secret contains a space.
     pub(super) plus: bool,
 }
 
@@ -65,7 +66,7 @@ pub(super) struct Found {
 /// The result of a thorough search at one position.
 #[derive(Default)]
 pub(super) struct Walked {
-    /// The end and the number of the longest form.
+    /// The end of the longest form in the text, and its index in [`Scanner::ends`].
     pub(super) longest: Option<(usize, u32)>,
     /// Whether more text may complete a form, or a longer one.
     pub(super) open: bool,
@@ -115,7 +116,7 @@ impl Scanner {
         Some(this)
     }
 
-    /// Adds a secret in one of its variants.
+    /// Adds one variant of a secret.
     fn know(&mut self, secret: usize, variant: &[u8], glances: &mut BTreeSet<Vec<u8>>) {
         for form in forms::of(variant) {
             glances.insert(form.bytes[..form.bytes.len().min(GLANCE)].to_vec());

@@ -6,7 +6,8 @@ use secrecy::SecretString;
 
 use super::{Redactor, TooShort};
 
-/// A redactor whose secrets change: a host installs it once in its writers, and adds the secrets of each turn until their [`Lease`] is dropped.
+/// A redactor whose secrets change: a host installs it once in its writers, and adds the secrets of each turn. Added secrets are redacted until their
+/// [`Lease`] is dropped.
 ///
 /// Cheap to clone; all clones share their secrets.
 ///
@@ -48,7 +49,8 @@ impl Lease {
 }
 
 impl SharedRedactor {
-    /// Adds secrets until the lease is dropped. A secret of several leases is redacted until the last of them is dropped.
+    /// Adds secrets, which are redacted until the returned lease is dropped. A secret of several leases is redacted until the last of them is
+    /// dropped. Fails, and adds no secrets, if one of them is too short.
     pub fn add<N: Into<String>>(
         &self,
         secrets: impl IntoIterator<Item = (N, SecretString)>,

@@ -1,12 +1,12 @@
-//! Redaction of text that arrives in pieces.
+//! Redaction of text that is passed in pieces.
 
 use super::{Redactor, into_text};
 
-/// Redacts secrets in text that arrives in pieces, even if a secret is split over two pieces.
+/// Redacts secrets in text that is passed in pieces, even if a secret is split over two pieces.
 ///
 /// Every `push` returns the text that is settled: all but the end that could be part of a secret if more text follows. That end
 /// is never longer than the longest spelling of a secret, with the white space that may be between its parts. `finish` returns the rest.
-/// Joined, the pieces are the text that [`Redactor::redact`] returns for the whole text.
+/// Joined, the returned pieces are the text that [`Redactor::redact`] returns for the whole text.
 ///
 /// ```
 /// use tool_core::SecretString;
@@ -53,7 +53,7 @@ impl StreamRedactor {
         into_text(self.finish_bytes())
     }
 
-    /// Does the same as [`push`](Self::push) for bytes that need not be text.
+    /// Does the same as [`push`](Self::push) for bytes that need not be UTF-8.
     pub fn push_bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.held.0.extend_from_slice(bytes);
         let (masked, settled) = self.redactor.advance(&self.held.0, false);
@@ -62,7 +62,7 @@ impl StreamRedactor {
         masked
     }
 
-    /// Does the same as [`finish`](Self::finish) for bytes that need not be text.
+    /// Does the same as [`finish`](Self::finish) for bytes that need not be UTF-8.
     pub fn finish_bytes(&mut self) -> Vec<u8> {
         let held = std::mem::take(&mut self.held.0);
         self.redactor.advance(&held, true).0.into_owned()

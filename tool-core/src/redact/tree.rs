@@ -46,7 +46,7 @@ impl Tree {
             node = match edges.binary_search_by_key(byte, |(byte, _)| *byte) {
                 Ok(at) => edges[at].1 as usize,
                 Err(at) => {
-                    // Secrets that need more nodes than this do not fit into memory either.
+                    // More than `u32::MAX` nodes would need more than 160 GiB of memory.
                     edges.insert(at, (*byte, u32::try_from(next).unwrap_or(u32::MAX)));
                     self.0.push(Node::default());
                     next

@@ -30,7 +30,8 @@ pub(super) fn state(
     faults
 }
 
-/// Returns the faults of all aliases: an alias that is not a valid name, is the name of a tool, or belongs to two tools.
+/// Returns the faults of all aliases: an alias that is not a valid name, is the name of a tool (also of a tool that was left out), or belongs to two
+/// tools.
 pub(super) fn faults(tools: &[ToolDef], pruned: &[Pruned]) -> Vec<Fault> {
     let mut faults = Vec::new();
     let names: HashMap<&str, &ToolDef> = tools.iter().map(|def| (def.wire_name(), def)).collect();

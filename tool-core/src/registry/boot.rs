@@ -19,8 +19,8 @@ pub enum BootError {
 
 impl RegistryBuilder {
     /// Builds the registry and brings a catalogue up to date with it, in this order: collects the tools of the builder, removes tools whose
-    /// environment variables are missing, checks the tools, syncs the catalogue. No tool is served before every step is done; `tracing` logs each
-    /// stage.
+    /// environment variables are missing, checks the tools, syncs the catalogue. The registry is returned only after every step has succeeded.
+    /// `tracing` logs the stages `scan`, `import`, `prune` and `sync`.
     ///
     /// Tools that exist only as configuration, such as tools that call agents, are not entries of a catalogue.
     ///
@@ -59,8 +59,8 @@ impl RegistryBuilder {
     }
 
     /// Does the same as [`boot`](Self::boot) with an enablement store, and returns a report of the names that the sync has added, changed, removed
-    /// and renamed, and of the enablement rows that were removed with a tool or moved to its new name. Removed rows are also logged as a warning,
-    /// because the tool is hidden from every turn until it is enabled again.
+    /// and renamed, and of the enablement rows that were removed with a tool or moved to its new name. Removed rows are also logged as a warning:
+    /// if the tool was renamed without an alias, the tool with the new name is hidden from every turn until it is enabled.
     ///
     /// ```
     /// use tool_core::prelude::*;

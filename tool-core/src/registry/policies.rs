@@ -10,7 +10,7 @@ use crate::policy::{
 };
 
 impl Policy {
-    /// Reports the gaps and unused rules of the policy for these tools.
+    /// Reports the gaps, the unused rules and the unknown tool names of the policy for these tools.
     ///
     /// The report is complete: it lists every destructive tool that some caller can call without an approval. It may also list a tool for which
     /// several conditions or patterns together exclude every such call.
@@ -41,8 +41,8 @@ impl Policy {
 }
 
 impl PolicyFile {
-    /// Returns the names in the file that match no tool of the registry, with similar names. This includes tools that exist only for a turn, such as the tools
-    /// that call agents.
+    /// Returns the names in the file that are neither the name nor an alias of a tool of the registry, with similar names. This includes the names of
+    /// tools that exist only for a turn, such as the tools that call agents.
     pub fn unknown(&self, registry: &Registry) -> Vec<UnknownTool> {
         let known = |name: &str| registry.known(name);
         self.other_names(registry.tools(), known).unknown

@@ -35,7 +35,7 @@ pub(crate) enum Asked {
     Approved(Approved),
     /// The approval was used, and no run may begin on it. The call can only get the result that the ledger has stored.
     Used { id: String },
-    /// The call has begun before, so the gate does not ask for an approval.
+    /// The call has begun before, so no approval is requested.
     Before(Before),
     /// The approver has edited the arguments. The call has to be made again with the edited arguments.
     Edited(Box<Grant>),
@@ -92,8 +92,8 @@ pub(crate) async fn withdraw(approvals: &Approvals, grant: &Grant) -> Result<(),
 /// Withdraws every open approval of a finished call and of its nested calls, regardless of the requester, so that they cannot be used later. `result` is the
 /// result of the call. Fails if a store fails, or if an approval is being used at the same time.
 ///
-/// A used approval cannot be withdrawn. If its call has not begun, the ledger closes that call with `result`, or with a refusal if
-/// `result` is a success.
+/// A used approval cannot be withdrawn. If its call may still begin on it ([`may_begin`]), the ledger closes that call with `result`, or with a
+/// refusal if `result` is a success.
 pub(crate) async fn withdraw_all(
     gate: &Gate,
     approvals: &Approvals,
@@ -261,7 +261,7 @@ async fn spend(
         let approver = spent.approver().to_owned();
         return Ok(Asked::Approved(Approved { id, approver }));
     }
-    // A concurrent task has used or ended the approval.
+    // The approval was used or ended in the meantime.
     let row = approvals.store().get(&workspace, &id).await;
     match row.and_then(|row| row.map(|row| Loaded::read(row, now)).transpose()) {
         Ok(Some(Loaded::Spent(spent))) => Ok(used(gate, &spent, now)),
@@ -279,8 +279,9 @@ fn arguments(prepared: &Prepared) -> Result<String, ToolError> {
         .ok_or_else(|| ToolError::new("the arguments are nested too deep to be approved"))
 }
 
-/// Returns every approval that any user or agent has requested for a call with this identity and tool, oldest first. This includes approvals that were requested
-/// under an alias of the tool.
+/// Returns the approvals that any user or agent has requested for this call: under the key of its identity or, if there are none, under its key in
+/// earlier versions of this crate. Approvals that were requested under an alias of the tool come first, and each name's approvals are sorted, oldest
+/// first.
 async fn asked_before(
     approvals: &Approvals,
     prepared: &Prepared,

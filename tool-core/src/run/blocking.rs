@@ -6,9 +6,9 @@ use crate::error::ToolError;
 #[cfg(feature = "host")]
 pub use pool::BlockingPool;
 
-/// Runs the body of a sync tool where it may block: on the host's [`BlockingPool`] with the feature `host` and a runtime, else in place.
+/// Runs the body of a sync tool where it may block: on a [`BlockingPool`] with the feature `host` and a runtime, else in place.
 ///
-/// Dropping the run cannot stop the body: the body then sees [`ToolContext::is_cancelled`], and the call's error reports that the work
+/// Dropping the run cannot stop a body that has begun: the body then sees [`ToolContext::is_cancelled`], and the call's error reports that the work
 /// continues in the background.
 #[doc(hidden)]
 pub async fn blocking<R: Send + 'static>(
@@ -56,7 +56,7 @@ mod pool {
     /// assert_eq!((pool.running(), pool.waiting()), (0, 0));
     /// ```
     ///
-    /// A sync tool keeps its slot while it waits for another sync tool. In a pool with one slot, it would therefore wait forever.
+    /// A sync tool keeps its slot while it waits for another sync tool. In a pool with one slot, the other tool therefore cannot begin.
     #[derive(Clone, Debug)]
     pub struct BlockingPool(Arc<Slots>);
 
@@ -102,7 +102,7 @@ mod pool {
             if !self.start.leave()
                 && let Some(cx) = &self.cx
             {
-                // The body may be starting at the same time.
+                // The body may be beginning at the same time.
                 cx.set_inside(true);
                 if let Some(scope) = cx.scope() {
                     scope.detached.store(true, Ordering::Relaxed);

@@ -31,7 +31,7 @@ impl Toolset {
         }
     }
 
-    /// Runs a call and streams its events: `Started` unless it is refused, progress, and one `Done`.
+    /// Runs a call and streams its events: `Started` if the body of the tool begins, progress, and one `Done`.
     ///
     /// The call runs only while the stream is read. Dropping the stream cancels the call.
     pub fn stream(
@@ -50,7 +50,7 @@ impl Toolset {
     ///
     /// `token` is the token of the call's [`Ticket`](crate::Ticket), and `cx` must have the same user, agent, workspace and conversation. All checks are
     /// repeated first: the tool has to be visible and unchanged, and if the policy has a different version, a call that is not denied needs a new approval.
-    /// If the approval is still open, the result is `Pending` again. If the approval was used before, the result is read from the host's ledger. The
+    /// If nobody has answered yet, the result is `Pending` again. If the approval was used before, the result is read from the host's ledger. The
     /// call runs now only if the ledger shows that it has not begun.
     #[cfg(feature = "host")]
     pub fn resume(&self, token: &str, cx: &ToolContext) -> impl Future<Output = CallResult> + Send {

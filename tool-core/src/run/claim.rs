@@ -43,7 +43,7 @@ pub(super) enum Begun {
 
 /// The record in the ledger for a call's identity.
 pub(super) enum Known {
-    /// The same call ran before.
+    /// The same call has begun before.
     Before(Before),
     /// The identity belongs to a different call.
     Foreign(ToolError),
@@ -148,7 +148,7 @@ fn is_own(row: &EffectRow, gated: &Gated, call: &ToolCall, cx: &ToolContext) -> 
     intent.call == call.id && (is_callers || gated.is_of_turn())
 }
 
-/// Returns the outcome of a call's earlier run, with the call's own arguments or with the arguments that an approver wrote in their place.
+/// Returns the outcome of a call's earlier run, if it ran with the call's own arguments or with arguments that an approver's edits link to them.
 ///
 /// Returns `None` if the call has not run, or if its identity belongs to a different call.
 pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Before>, ToolError> {
@@ -196,7 +196,7 @@ pub(super) enum Trail {
 }
 
 /// Writes the intent, with the audit row if both share a database. If the ledger does not answer before the deadline of the call, the claim is abandoned in
-/// the background, and `closed` creates the audit row of the abandoned call.
+/// the background. If the claim contains an audit row, `closed` creates the row that ends it.
 pub(super) async fn claim(
     gate: &Gate,
     ledger: &Ledger,
@@ -408,7 +408,7 @@ impl Claim {
     /// Computes the end of the run for the ledger.
     ///
     /// A body that returned an output has taken effect, even if a later step failed. A body that was cut short after it began may have taken effect:
-    /// its outcome is ambiguous, never failed. If a body waits for the approval of a nested call, or for an operator to settle that call, its claim
+    /// its outcome is ambiguous. If a body waits for the approval of a nested call, or for an operator to settle that call, its claim
     /// is released if the tool is idempotent or acts only through nested calls. When the body runs again, the ledger returns the results of the
     /// nested calls that have run.
     ///

@@ -36,7 +36,7 @@ impl Closing {
     /// Writes ledger, audit and thread in one transaction if the gate has a journal and at least two of the three are to be written. Without a
     /// journal, or if the transaction fails, writes ledger and audit separately, and the turn writes the thread.
     ///
-    /// Waits for the stores until the deadline of the call; then the writes continue in the background. In the background, the write to the ledger has no
+    /// Waits for the stores as [`record::within`] does; then the writes continue in the background. In the background, the write to the ledger has no
     /// time limit, because a ledger row without an end becomes ambiguous.
     pub(super) async fn write(self, deadline: Option<Instant>) {
         let gate = self.gate.clone();

@@ -14,7 +14,7 @@ type Run = BoxFuture<'static, CallResult>;
 /// The progress events of a call, and the future of its result.
 pub(super) type Running = (Steps, Run);
 
-/// The events of one call: `Started` unless it is refused, then progress, then one `Done`.
+/// The events of one call: `Started` if the body of the tool begins, then progress, then one `Done`.
 pub(super) enum Events<B> {
     /// The call has not been started.
     Fresh(B),

@@ -1,4 +1,4 @@
-//! Checks of a run's output: schema, length limit and redaction.
+//! The end of a run: the output is checked against its schema and its length limit, and secrets are redacted.
 
 use super::Prepared;
 use crate::bounded;

@@ -26,7 +26,7 @@ use crate::gate::approval::Grant;
 use crate::tool::{self, Job};
 use crate::toolset::Toolset;
 
-/// Maximum time in which hooks may process the result of a body after their caller has dropped the call.
+/// Maximum time in which hooks may process the result of a body after the caller has dropped the call.
 const HOOKS_AFTER_CALLER: Duration = Duration::from_secs(5);
 
 /// The origin of a call: a model, an approval, or the host.
@@ -186,8 +186,8 @@ async fn asked(
     Ok(landed.into_result())
 }
 
-/// Records, runs and completes a call in its own task, so that a dropped caller cannot interrupt these steps. Dropping the caller ends the body at its next
-/// await.
+/// Records, runs and completes a call in its own task. If the caller drops the call, the body ends at its next await, and the writes to the stores
+/// are completed.
 ///
 /// The caller polls the task once: if neither the store nor the body waits, no task is spawned. Without a runtime, the caller's
 /// task does the work.

@@ -36,7 +36,7 @@ impl GateBuilder {
     /// Wraps every permitted run in a tower layer. The layer that is added last is the outermost.
     ///
     /// A layer sees the tool, the context, the arguments and the outcome of the run. It can refuse, delay, measure and record a run. It
-    /// can neither run a call twice nor change its arguments, because a changed call has to pass the gate again.
+    /// cannot run a call twice, and it cannot change the arguments: a changed call has to pass the gate again.
     pub fn layer<L>(self, layer: L) -> Self
     where
         L: tower::Layer<Hooks>,

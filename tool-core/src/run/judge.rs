@@ -88,7 +88,7 @@ impl Judgement {
         self.signed(ToolError::of(ErrorKind::Pending, text))
     }
 
-    /// Adds the decision's id to the operator's text.
+    /// Adds the id of the decision and the version of the policy to the operator's text.
     fn signed(&self, error: ToolError) -> ToolError {
         match self.id {
             Some(id) => error.operator(format!("decision {id} of policy {}", self.version())),

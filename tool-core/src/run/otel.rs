@@ -1,4 +1,4 @@
-//! Distributed tracing: links a call's span to the caller's trace and to the services it calls.
+//! Distributed tracing: links a call's span to the caller's trace, and passes the call's trace context to the services that the tool calls.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 use super::telemetry::CallSpan;
 use crate::context::{CallScope, ToolContext, TraceContext};
 
-/// Makes the span a child of the span that the host was called with. Does nothing if no layer exports spans.
+/// Makes the span a child of the span that the host was called with. Does nothing if the context has no trace, or if no layer exports spans.
 pub(super) fn adopt(span: &Span, cx: &ToolContext) {
     let Some(trace) = cx.trace() else { return };
     let carrier: HashMap<String, String> = trace

@@ -22,7 +22,7 @@ use crate::redact::{Clean, Redactor};
 use crate::tool::{Entry, Job, NotBegun, SecretKind, ToolDef, misread};
 use crate::toolset::Toolset;
 
-/// A call whose tool was found and whose arguments were admitted. The tool's body has not run.
+/// A call whose tool was found and whose scope was opened.
 pub(crate) struct Prepared {
     pub(super) cx: ToolContext,
     pub(super) repairs: Vec<RepairNote>,
@@ -57,7 +57,7 @@ impl Prepared {
         &self.cx
     }
 
-    /// Returns the request about the call, on which a policy decides.
+    /// Returns the request with which a policy decides on the call.
     pub(crate) fn request(&self) -> PolicyRequest<'_> {
         PolicyRequest::of(&self.def, self.cx.served(), &self.cx)
     }

@@ -20,7 +20,7 @@ use crate::visibility::Layer;
 /// Proof that the row of a required audit is written. Only this file creates it.
 pub(super) struct Audited(());
 
-/// Additional time after a call's deadline in which its last row may be written.
+/// Minimum time for which a call waits for its last writes and lookups, even after its deadline.
 const GRACE: Duration = Duration::from_millis(100);
 /// Maximum time in which a write continues in the background after its call has ended. A write to the ledger has no such limit.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
@@ -58,7 +58,7 @@ pub(super) async fn required_all(
     })
 }
 
-/// Returns the error of a call that is not made because its row could not be written.
+/// Returns the error of a call that is not made because a row could not be written, or because the ledger could not be read.
 pub(super) fn unwritten(why: String) -> ToolError {
     ToolError::of(
         ErrorKind::Unavailable,
@@ -180,7 +180,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
         );
         return CallResult::refused_in(cx, call, error);
     };
-    // No schema applies to these arguments, so only their size is stored.
+    // The arguments do not match a schema, or no schema applies to them, so only their size is stored.
     let form = blind(&call.arguments);
     let end = End::failed(&error, Duration::ZERO);
     let row = arrived(identity, &call, cx, started, form)

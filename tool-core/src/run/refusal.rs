@@ -67,8 +67,8 @@ impl<'a> Refused<'a> {
         self.in_time(asked).await
     }
 
-    /// Returns the refusal of a nested call. If the token of an approval could start the call at the same time, first closes the key of the call in
-    /// the ledger. The turn closes the keys of the model's calls.
+    /// Returns the refusal. For a nested call that the token of an approval could start at the same time, first closes the key of the call in the
+    /// ledger. The turn closes the keys of the model's calls.
     async fn closed(&self, gate: &Gate, refusal: Refusal) -> Result<Refusal, ToolError> {
         let approvals = gate.approvals().filter(|_| self.gated.is_made_in_turn());
         let (Refusal::Stands(error, _), Some(approvals)) = (&refusal, approvals) else {
@@ -150,7 +150,8 @@ impl<'a> Refused<'a> {
     pub(super) async fn reported(&self, gate: &Gate, why: Why) -> (Why, Option<Box<LookedUp>>) {
         let mut unbegun = None;
         let why = match why {
-            // An earlier call of the message waits: this call stays open, so nothing is looked up.
+            // An earlier call of the message waits, or the call needs an approval that the gate cannot request: it stays open, so nothing is looked
+            // up.
             Why::Refused(error)
                 if error.kind() == ErrorKind::Pending && error.missing_variables().is_empty() =>
             {

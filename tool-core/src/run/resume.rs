@@ -44,7 +44,8 @@ pub(crate) async fn resume(
     }
 }
 
-/// Returns whether the ledger has begun a call whose approval was used already. If there is no ledger or the ledger fails, the call counts as begun.
+/// Returns whether the ledger has begun a call whose approval was used already. If the ledger cannot be asked, for example because there is none, the
+/// call counts as begun.
 pub(crate) async fn is_begun(
     gate: &Gate,
     call: &ToolCall,

@@ -9,8 +9,8 @@ use crate::context::ToolContext;
 use crate::search::CALL_TOOL;
 use crate::toolset::{Toolset, open};
 
-/// Runs the inner call of a `call_tool` call, and returns its result under the name that the model called. The future is boxed, so that other calls do not
-/// reserve memory for it.
+/// Runs a call of a toolset with a search. For `call_tool`, runs the inner call, and returns its result under the name `call_tool`. The future is
+/// boxed, so that calls of other toolsets do not reserve memory for it.
 pub(super) fn call(
     toolset: &Toolset,
     call: ToolCall,

@@ -15,10 +15,10 @@ use crate::store::{Begun, CallKey, EffectState, Intent, StoreError, Timestamp};
 use crate::tool::ToolDef;
 
 /// Closes the key of a call that could still begin on its used approval: the process that used the approval has not begun the call, or the call has released
-/// its claim. The row records that there was no effect, and returns `result` whenever the call is dispatched again.
+/// its claim. The row records that there was no effect, and that a repeated dispatch of the call returns `result`.
 ///
-/// If the outer call is refused, `unbegun` contains the keys of the nested calls whose rows the refusal has found. Fails with `Conflict` if the call
-/// begins at the same time, or has begun since the rows were looked up.
+/// If the outer call is refused, `unbegun` contains the keys of the nested calls whose rows the refusal has found. Fails if the ledger
+/// fails, and with `Conflict` if the call begins at the same time, or has begun since the rows were looked up.
 pub(crate) async fn close_approved(
     gate: &Gate,
     spent: &Approval<Spent>,

@@ -18,10 +18,10 @@ use crate::toolset::Toolset;
 /// passes the same gate as a call of the model, with its own visibility check, policy decision, approval and audit row. If a nested call waits for an
 /// approval, the outer call's result reports it. Nested results are not messages of the thread.
 ///
-/// After the approval the outer call runs again from its beginning, and each nested call that has run before returns its stored result
-/// instead of running twice. [`invoke`](Self::invoke) needs `Deserialize` on the nested tool's output for that. The outer call runs again
-/// only if its tool is `idempotent`, or if its other host values cannot change anything. Any other tool does not run again: its effect is ambiguous,
-/// and an operator decides. Work that a body does without host values is repeated.
+/// After the approval the outer call runs again from its beginning. A nested call whose result is in the effect ledger returns this result instead of
+/// running twice: [`invoke`](Self::invoke) then needs `Deserialize` on the nested tool's output. A nested call without a row in the ledger, such as a
+/// read-only call, runs again. The outer call runs again only if its tool is `idempotent`, or if its other host values cannot change anything. Any other
+/// tool does not run again: its effect is ambiguous, and an operator decides. Work that a body does without host values is repeated.
 ///
 /// The host chooses the toolset: [`ToolContextBuilder::tools`](crate::ToolContextBuilder::tools) or
 /// [`ToolContext::with_tools`]. An MCP server and the command line use the toolset that they offer.

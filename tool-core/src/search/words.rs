@@ -19,8 +19,8 @@ pub(super) fn each(text: &str, mut word: impl FnMut(&str)) {
     }
 }
 
-/// Returns the byte offset of the first `camelCase` boundary: before an upper-case letter that follows a lower-case letter or a
-/// digit, and before the last of several upper-case letters if a lower-case letter follows (`HTTPServer`).
+/// Returns the byte offset of the first `camelCase` boundary: before an upper-case letter that does not follow an upper-case letter,
+/// and before the last of several upper-case letters if a lower-case letter follows (`HTTPServer`). Without a boundary, returns the length.
 fn hump(word: &str) -> usize {
     let mut letters = word.char_indices().peekable();
     let Some((_, mut before)) = letters.next() else {

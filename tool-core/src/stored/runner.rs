@@ -41,7 +41,8 @@ use crate::tool::{DynamicTool, ToolDef};
 /// ```
 pub trait FunctionRunner: Send + Sync + 'static {
     /// Returns the facts of a function; `None` if the runner does not run functions of this kind. The error is the reason, for operators, why the
-    /// function cannot run, such as a tool that is not linked. This method is called when a tool is saved, offered or called, and must not block.
+    /// function cannot run, such as a tool that is not linked. This method is called when a version or a tool is saved, and when a tool is offered or
+    /// called. It must not block.
     fn facts(
         &self,
         function: &Function,

@@ -48,7 +48,7 @@ fn faults(faults: &[ToolFault]) -> String {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Saved {
-    /// The row that was written or removed.
+    /// The row that was written or removed, or the stored response to a repeated request.
     pub edited: ToolEdited,
     /// Warnings for the author. They did not prevent the change.
     pub warnings: Vec<String>,
@@ -81,7 +81,8 @@ impl StoredTools {
     /// - A runner can run the function of a tool, unless the client runs the tool.
     /// - The runner of the function, if there is one, reports no faults of a new version ([`FunctionRunner::check`]).
     ///
-    /// A repeated request, whose idempotency key is stored, returns [`ToolEdited::Repeated`] without a validation.
+    /// A repeated request, whose idempotency key is stored, returns [`ToolEdited::Repeated`] without a validation. A change that only disables a tool
+    /// is not validated.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! Bounded queue: a reader takes all items together, and returns items that could not be delivered.
+//! Queue of items to deliver: a reader takes all items together, and puts back items that could not be delivered. The queue is bounded while nothing
+//! can be delivered.
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;

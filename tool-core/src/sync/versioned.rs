@@ -50,7 +50,7 @@ impl<T> Versioned<T> {
         self.latest.load(Ordering::Acquire)
     }
 
-    /// Locks out other writers until the guard is dropped.
+    /// Blocks [`read`](Self::read) and other writers until the guard is dropped.
     pub(crate) fn write(&self) -> Writing<'_, T> {
         Writing {
             edition: self.edition.write().unwrap_or_else(PoisonError::into_inner),

@@ -18,7 +18,8 @@ pub struct Invalid {
     pub why: String,
 }
 
-/// Returns inputs that break one rule each: wrong types, missing and unknown keys, values beyond their bounds, texts that are cut off.
+/// Returns inputs that break one rule each, for example with a wrong type, a missing or unknown key, a value beyond its bounds, or a text that is cut
+/// off. Returns none if no valid input can be generated.
 pub fn invalid_inputs(def: &ToolDef) -> Vec<Invalid> {
     let mut spoiler = InvalidInputs {
         maker: Maker {

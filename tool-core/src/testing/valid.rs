@@ -9,13 +9,14 @@ use crate::tool::ToolDef;
 
 /// Depth to which a recursive type is unrolled.
 const DEEPEST: usize = 5;
-/// Number of tries for a value that has to match a pattern, or to differ from its neighbours.
+/// Maximum number of tries for a text that has to match a pattern, and for the items of a list.
 const TRIES: usize = 400;
 
 /// Returns up to `count` different inputs that match the tool's types. The same seed returns the same inputs. Many values are at the bounds of
 /// numbers, lengths and lists.
 ///
-/// Returns fewer inputs, or none, if some values cannot be generated: a pattern that no try matches, or a type without values.
+/// Returns fewer inputs, or none, if the types have fewer different values, or if some values cannot be generated, for example because no try matches
+/// a pattern.
 pub fn valid_inputs(def: &ToolDef, seed: u64, count: usize) -> Vec<Value> {
     let mut maker = Maker {
         random: Random::new(seed),

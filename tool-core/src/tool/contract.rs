@@ -23,8 +23,8 @@ pub(super) fn known(place: usize, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
     })
 }
 
-/// Returns the fingerprint of a tool's contract: name, description, arguments, output, effects and hints. An approval is bound to it. `name` is the
-/// tool's own name, or an alias for the contract before a rename. Aliases are not part of the contract.
+/// Returns the fingerprint of a tool's contract: name, description, arguments, output, effects and hints. An approval is bound to the fingerprint.
+/// `name` is the tool's own name, or an alias for the contract before a rename. Aliases are not part of the contract.
 ///
 /// Callers cache the fingerprint under the tool's own name, because the computation reads schemas of the tool.
 pub(super) fn fingerprint(def: &ToolDef, name: &str) -> Arc<str> {

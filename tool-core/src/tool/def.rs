@@ -420,7 +420,7 @@ impl ToolDef {
         }
     }
 
-    /// Returns whether a person has to approve a call.
+    /// Returns when the tool requires a person to approve a call.
     pub fn approval(&self) -> Approval {
         match self.own() {
             Own::Static(def) => def.approval,

@@ -60,7 +60,8 @@ pub struct DynamicTool {
 
 /// The providers to which the tool is offered.
 enum Providers {
-    /// The tool is offered to these providers. The schema has a fault if one of them does not accept it.
+    /// The tool is offered to these providers. If one of them does not accept the schema, and cannot get the tool as not strict, the schema has a
+    /// fault.
     Stated(Dialects),
     /// The tool is offered to all providers that accept the schema.
     Accepting,
@@ -263,9 +264,9 @@ impl DynamicTool {
 
     /// Creates a tool from a factory: for each call, `create` reads values from the context and returns the closure that serves the call.
     ///
-    /// Name, description and schema are fixed here, so no model reads values that `create` binds. `create` runs again for each call, after the gate
-    /// allowed the call, so no state is kept from one request to the next. Like a body, it may read only the secrets and variables that the tool
-    /// declares, and host values within the tool's effect.
+    /// Name, description and schema are fixed here, so the definition contains no values that `create` binds. `create` runs again for each call,
+    /// after the gate allowed the call, so no state is kept from one request to the next. Like a body, it may read only the secrets and variables
+    /// that the tool declares, and host values within the tool's effect.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -493,7 +494,7 @@ impl DynamicTool {
         self
     }
 
-    /// Sets whether a person has to approve a call.
+    /// Sets when the tool requires a person to approve a call. The default is [`Approval::ByEffect`].
     pub fn approval(mut self, approval: Approval) -> Self {
         self.def.approval = approval;
         self
@@ -512,8 +513,8 @@ impl DynamicTool {
     }
 
     /// Declares that the tool has no effect of its own: it changes state only by calls that pass the gate. If one of these calls waits for an approval, the
-    /// body may run again after the approval, even if the tool is not idempotent: the ledger has recorded the calls that were made, and returns their results
-    /// instead of making them twice.
+    /// body may run again after the approval, even if the tool is not idempotent: the ledger returns the results of the calls that it has recorded,
+    /// so that these calls are not made twice.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -662,7 +663,7 @@ impl DynamicTool {
     }
 
     /// Offers the tool to these providers only. The default is all providers. If one of them does not accept the schema, building the
-    /// registry fails.
+    /// registry fails, unless the provider can get the tool as [not strict](Self::non_strict).
     pub fn providers(mut self, providers: Dialects) -> Self {
         self.providers = Providers::Stated(providers);
         self

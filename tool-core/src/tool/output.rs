@@ -1,4 +1,4 @@
-//! Output schemas of tools created at run time, which are enforced.
+//! Checks of outputs against the output schemas of tools that are created at run time.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl Tree {
     }
 }
 
-/// Returns whether any object of a JSON Schema allows unnamed keys, which is JSON Schema's default.
+/// Returns whether any object with `properties` in a JSON Schema allows unnamed keys, which is JSON Schema's default.
 fn is_open(schema: &Value) -> bool {
     match schema {
         Value::Object(entries) => {

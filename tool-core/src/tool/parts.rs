@@ -8,7 +8,7 @@ use tool_schema::__private0::{schema_key, wrapper};
 use super::ToolDef;
 use crate::schema::dialect::Dialect;
 
-/// A tool definition for one provider, in parts, for clients that have their own types for it: see [`ToolDef::parts`].
+/// A tool definition for one provider, in parts, for clients with their own types of definitions: see [`ToolDef::parts`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DefinitionParts {

@@ -5,7 +5,7 @@ use crate::schema::dynamic;
 use crate::tool::ToolDef;
 
 /// Returns a text for each example result that does not match the output schema. If the output type derives `StrictSchema`, the compiler has checked
-/// this already. A type that has only `JsonSchema` is checked here. Without a schema, nothing is checked.
+/// this already. A type that has only `JsonSchema` is checked here. Without a schema that this crate can read, nothing is checked.
 pub(crate) fn result_faults(def: &ToolDef) -> Vec<String> {
     if def
         .examples()

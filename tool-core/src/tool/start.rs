@@ -18,7 +18,8 @@ pub struct Ticket(());
 #[doc(hidden)]
 pub struct Pass(());
 
-/// The error if serde rejects arguments that match the schema, because a custom `Deserialize` impl is stricter than the schema of its type.
+/// The error if serde rejects arguments that match the schema, for example because a custom `Deserialize` impl is stricter than the schema, or if the
+/// handler of a dynamic tool would receive a number with a different value.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct DecodeError(Issue);
@@ -66,7 +67,7 @@ pub trait Entry {
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum NotBegun {
-    /// The arguments do not match the schema. The error is set if a custom `Deserialize` impl gave a reason.
+    /// The arguments do not match the schema, or cannot be deserialized. The error is set if deserialization gave a reason.
     Unfit(Option<DecodeError>),
     /// The call is refused.
     Refused(ToolError),

@@ -21,7 +21,8 @@ impl ToolContextBuilder {
     ///
     /// # Errors
     ///
-    /// Fails if the store fails, if a value was altered, and if a secret is stored but the vault has no keys. Do not serve the turn then.
+    /// Fails if the store fails, or if a stored value cannot be opened, for example because it was altered or the vault has no keys. Do not serve the
+    /// turn then.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -116,12 +117,12 @@ pub struct SecretSetBy {
 }
 
 impl SecretStatus {
-    /// Lists each secret that a tool declares once, sorted by key, with its state in a workspace. The list contains no value of a secret that a tool
-    /// declares as text.
+    /// Lists the secrets that the tools declare, one entry for each key, sorted by key, with their state in a workspace. The list contains no value
+    /// of a secret that a tool declares as text.
     ///
     /// # Errors
     ///
-    /// Fails if the store fails, or if the value of a selection was altered.
+    /// Fails if the store fails, or if the stored value of a selection cannot be opened, for example because it was altered or the vault has no keys.
     pub async fn list<'t>(
         vault: &Vault,
         workspace: &Workspace,

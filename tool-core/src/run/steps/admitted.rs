@@ -14,7 +14,8 @@ use crate::run::prepared::{check_call, check_secrets, enter};
 use crate::tool::Job;
 use crate::toolset::Toolset;
 
-/// A call whose arguments match its tool's schema. The tool's body has not run yet.
+/// A call whose scope is open. Its arguments match the schema of its tool, or are typed arguments without a JSON text. The tool's body has not run
+/// yet.
 pub(in crate::run) struct Admitted<'t, H: Held> {
     toolset: &'t Toolset,
     held: H,

@@ -168,7 +168,7 @@ impl Unwritten {
                 })
             }
             Ok(Begun::Known(known)) => {
-                // Another process has begun the call in the meantime, or the key belongs to a different call. Therefore, the audit row that was
+                // A concurrent run has begun the call in the meantime, or the key belongs to a different call. Therefore, the audit row that was
                 // opened is closed.
                 if let Some(sink) = sink_apart {
                     close_again(&held, sink).await;

@@ -276,7 +276,7 @@ impl<'t> Counts<'t> {
     }
 }
 
-/// Clears or refuses a call that is counted towards all limits, or returns it as [`Asks`] if it needs the approvals.
+/// Clears or refuses a call that is counted towards all limits or denied, or returns it as [`Asks`] if it needs the approvals.
 #[cfg(feature = "host")]
 #[inline]
 fn counted(
@@ -386,7 +386,7 @@ impl Cleared<Flight> {
                 true
             }
         };
-        // A call that may run any number of times needs no row unless a person has approved a single run.
+        // A call that may run any number of times needs no row in the ledger unless a person has approved a single run.
         let has_row = is_approved || !held.prepared().tool().may_always_run_again();
         let duty = match parts.books {
             RecordStores::Nothing => Duty::Nothing(Nothing(())),

@@ -22,7 +22,7 @@ struct Fields {
     verdicts: Verdicts,
     started: Timestamp,
     has_landed: bool,
-    /// Whether the call asks for an approval, so that it may run later with an approval token.
+    /// Whether the call requests or uses an approval, so that it may run later with an approval token.
     asks: bool,
 }
 
@@ -74,7 +74,7 @@ impl Flight {
         self.0.verdicts.approver = approver;
     }
 
-    /// Records that the call requests an approval.
+    /// Records that the call requests or uses an approval.
     pub(super) fn asking(mut self) -> Self {
         self.0.asks = true;
         self

@@ -1,4 +1,4 @@
-//! [`Landed`]: a call that has its result and whose end is recorded.
+//! [`Landed`]: a call that is over and has its result.
 
 #[cfg(feature = "host")]
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl Landed {
 
 /// A call that has its result, but whose end may not be recorded yet.
 pub(in crate::run) enum Landing {
-    /// The end of the call needs no further write.
+    /// The call does not wait for a further write.
     Over(Landed),
     /// A store has to write something before the call ends. Boxed, so that a call without such a write does not reserve memory for it.
     Writing(BoxFuture<'static, Landed>),
@@ -150,7 +150,7 @@ impl Why {
 
 #[cfg(feature = "host")]
 impl Running<Flight> {
-    /// Builds the result of a run, and writes the end in the ledger and the audit row.
+    /// Builds the result of a run, and writes the end of the call to the stores.
     #[inline]
     pub(in crate::run) fn land(self, toolset: &Toolset, ran: Ran) -> Landing {
         let (flight, mut guards, record) = self.take();
@@ -289,7 +289,7 @@ impl Left<Flight> {
     }
 }
 
-/// Ends a call whose scope was not opened: its tool is hidden or missing, or its arguments do not match the schema.
+/// Ends a call whose scope was not opened: for example, its tool is hidden or missing, or its arguments do not match the schema.
 #[cfg(feature = "host")]
 async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
     let (mut is_undecided, mut unbegun) = (false, None);

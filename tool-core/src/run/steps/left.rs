@@ -73,7 +73,7 @@ pub(super) struct HeldStop<H: Held> {
 pub(in crate::run) enum Why {
     /// The call may not run.
     Refused(ToolError),
-    /// A store failed, so it is not known whether the call ran before or was approved.
+    /// A store failed or did not answer in time, so the call stays open.
     #[cfg(feature = "host")]
     Undecided(ToolError),
     /// The identity belongs to a different call.
@@ -82,7 +82,7 @@ pub(in crate::run) enum Why {
     /// The call waits for a person's approval.
     #[cfg(feature = "host")]
     Waits(Box<Ticket>),
-    /// The call ran before.
+    /// The call has begun before.
     #[cfg(feature = "host")]
     Before(Before),
     /// The caller dropped the call after it was recorded.
@@ -143,7 +143,7 @@ impl Left<Flight> {
         })))
     }
 
-    /// Creates a call whose tool the turn does not have, or whose arguments do not match the schema.
+    /// Creates a call that has stopped before its scope was opened, for example because the turn does not have its tool.
     pub(super) fn at_gate(arrived: AtGate<'_>, error: ToolError, layer: Option<Layer>) -> Self {
         Self(Box::new(Stopped::Early(Early {
             call: arrived.call,
@@ -175,7 +175,7 @@ impl Running<Flight> {
         self.stopped(Why::Dropped)
     }
 
-    /// Ends the call because its body may not begin, although the call was recorded.
+    /// Ends the call because its body may not begin, although all required rows were written.
     pub(in crate::run) fn refused(self, error: ToolError) -> Left<Flight> {
         self.stopped(Why::Refused(error))
     }

@@ -30,7 +30,7 @@ impl Permit {
         &self.def
     }
 
-    /// Returns the call, as the model wrote it.
+    /// Returns the call, with its arguments before they were repaired.
     pub fn call(&self) -> &ToolCall {
         &self.cx.served().call
     }
@@ -125,7 +125,7 @@ impl Permitted {
         self.permit.tool()
     }
 
-    /// Returns the call, as the model wrote it.
+    /// Returns the call, with its arguments before they were repaired.
     pub fn call(&self) -> &ToolCall {
         self.permit.call()
     }

@@ -32,7 +32,7 @@ impl Permitted {
 }
 
 impl Ran {
-    /// Ends a call with an error.
+    /// Creates the outcome of a run that has failed.
     #[cfg(feature = "host")]
     #[inline]
     pub(in crate::run) fn failed(error: ToolError) -> Self {

@@ -113,7 +113,7 @@ impl DynamicTool {
     }
 }
 
-/// Returns the name that the model sees: `ns:name` becomes `ns__name`, others are unchanged. `None` if no provider accepts the name.
+/// Returns the name that the model sees: `ns:name` becomes `ns__name`, others are unchanged. `None` if the result is not a valid tool name.
 pub(crate) fn wire_of(name: &str) -> Option<Cow<'_, str>> {
     let wire = match name.split_once(':') {
         None => Cow::Borrowed(name),
