@@ -7,7 +7,8 @@
 //! | the agent answered, or the run ended without an answer, for example at a limit or by a cancellation | ends |
 //! | the run waits for an approval, a variable, a client or an operator | waits until [`AgentQueue::wake`] or the next message |
 //! | the provider of the model, or of a sub-agent's model, requested a wait that is too long for the run | is queued again for the end of that wait |
-//! | another drive is active, a call runs in another process, the run was interrupted, the deadline passed, or the host drains | is queued again |
+//! | another drive is active, a call runs in a different process, or a sub-agent has not ended | is queued again |
+//! | a message interrupted the run, the deadline passed, or the host drains | is queued again |
 //! | the model, a store or the context of the thread failed | is queued again, later after each attempt, until [`WorkerBuilder::most_attempts`] |
 //! | the run can never succeed, for example because the model has no price | ends with the cause [`Failed`](tool_core::store::WorkCause::Failed) |
 //!

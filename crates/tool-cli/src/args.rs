@@ -316,7 +316,8 @@ pub(crate) struct Budget {
 /// A call that needs an approval is refused, unless `--approve-by-client` is given and the client can ask its user.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 the client or Ctrl-C ended the server; 1 the session failed; 2 the address cannot be served.",
+    after_help = "Exit codes: 0 the client ended the session, or Ctrl-C ended the server of `--http`; 1 the session failed; 2 the address cannot be \
+served; 130 Ctrl-C without `--http`.",
     group = ArgGroup::new("listening").args(["http", "admin"]).multiple(true)
 )]
 #[expect(
@@ -337,8 +338,8 @@ pub(crate) struct Serve {
     /// `postgres://user@host/database`.
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
-    /// Decides about the calls by the policy in this JSON file, in place of a policy of the program. Operators of the host can replace the policy over
-    /// the admin API until the server ends; the file is read only at the start.
+    /// Decides about the calls by the policy in this JSON file, in place of a policy of the program. Operators of the host can replace the policy
+    /// over the admin API until the server ends; the file is read only at the start.
     #[arg(long, value_name = "PATH")]
     pub(crate) policy: Option<PathBuf>,
     /// Serves the admin API of the store at this address, such as `127.0.0.1:8081`. Without `--admin-tokens`, the

@@ -16,8 +16,8 @@ use super::error::QueueError;
 
 type Facts = dyn Fn(&ToolContext) -> Value + Send + Sync;
 
-/// Queues threads for [`Worker`](super::Worker)s. It needs neither models nor tools, so a process that only receives messages can use it. Clones share
-/// their state.
+/// Queues threads for [`Worker`](super::Worker)s. It needs neither models nor tools, so a process that only receives messages can use it. Clones
+/// share their state.
 #[derive(Clone)]
 pub struct AgentQueue {
     store: Arc<dyn WorkStore>,
@@ -43,8 +43,8 @@ impl AgentQueue {
         }
     }
 
-    /// Adds an agent with the version of its definition, such as a number or a short hash of its instructions. A thread that is queued with a version is claimed
-    /// only by workers that have the same version, so hosts of two versions can run at the same time.
+    /// Adds an agent with the version of its definition, such as a number or a short hash of its instructions. A thread that is queued with a version
+    /// is claimed only by workers that have the same version, so hosts of two versions can run at the same time.
     #[must_use]
     pub fn agent(mut self, agent: impl Into<String>, definition: impl Into<String>) -> Self {
         self.agents.push(WorkAgent::new(agent, definition));
@@ -84,8 +84,8 @@ impl AgentQueue {
 
     /// Stores a message of the user in the conversation of the context and queues the conversation, in one transaction.
     ///
-    /// `agent` is the agent of a new conversation, as in [`AgentRuntime::respond`](crate::runtime::AgentRuntime::respond). An active run reads the message with
-    /// its next request; it is not interrupted.
+    /// `agent` is the agent of a new conversation, as in [`AgentRuntime::respond`](crate::runtime::AgentRuntime::respond). An active run reads the
+    /// message with its next request; it is not interrupted.
     ///
     /// # Errors
     ///
@@ -132,8 +132,8 @@ impl AgentQueue {
         self.put(agent, cx, until(time), None).await
     }
 
-    /// Queues a conversation that waits, for example after a person has answered an approval or supplied variables. Returns false if the conversation was never
-    /// queued.
+    /// Queues a conversation that waits or has ended, for example after a person has answered an approval or supplied variables. Returns false if the
+    /// conversation was never queued.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Threads that an engine in a different process drives step by step.
+//! Threads that are driven step by step, for an engine that decides when each step runs.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;

@@ -99,7 +99,7 @@ fn is_of_function(words: &Serve, key: &str) -> bool {
     words.store.is_some() && key.contains('/')
 }
 
-/// Serves until the client or a signal ends the server.
+/// Serves standard input and output until the client ends the session, or HTTP until a signal ends the server.
 async fn serve(
     server: &McpServer,
     words: &Serve,
