@@ -311,17 +311,18 @@ pub struct Field {
 }
 
 /// How the audit log stores an argument. A form on an object or an array applies to everything inside it, unless a field inside
-/// has its own form.
+/// has its own form. With [`Length`](Self::Length), nothing inside is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AuditForm {
-    /// Numbers, booleans and enum values by value, other strings by length.
+    /// Numbers, booleans, null and enum values by value, other strings by length, the first 20 items of an array, and only the number of keys of a
+    /// map, an untyped object or an object of an untagged union.
     #[default]
     ByType,
     /// The complete value, with secrets redacted.
     Value,
-    /// The first 100 characters of a string, with secrets redacted.
+    /// The length and the first 100 characters of a string other than an enum value, with secrets redacted. Other values are stored as with `ByType`.
     Preview,
-    /// Only the length, for values of every type.
+    /// Only the length of a scalar, or the number of items of an array or of keys of an object.
     Length,
 }
 

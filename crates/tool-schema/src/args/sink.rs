@@ -3,7 +3,8 @@
 use super::scan::Stop;
 use crate::schema::{Constraints, Field, Schema, Variant};
 
-/// The enclosing named nodes, innermost first, for recursive references. They are stored on the stack of the walk.
+/// The enclosing nodes, innermost first, for recursive references: the named nodes, and the objects of internally tagged variants. They are stored on
+/// the stack of the walk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope<'p> {
     pub(super) schema: &'p Schema,

@@ -73,7 +73,7 @@ pub fn read_text(text: &str) -> Result<DynSchema, Vec<SchemaFault>> {
 }
 
 /// Reads the schema of a tool's output, whose root may have any type. If the root is not an object or is a union, the schema is wrapped in an
-/// object with the single key `result`; the second value is then `true`. A schema with a reference to its root is not wrapped but refused.
+/// object with the single key `result`; the second value is then `true`. Such a schema is refused if it has a reference to anything but a definition.
 ///
 /// ```
 /// use serde_json::json;
