@@ -366,8 +366,8 @@ impl Toolset {
         &self.overridden
     }
 
-    /// Returns the JSON array of definitions for a provider's request. Tools that exclude the provider are left out, see
-    /// [`left_out`](Toolset::left_out).
+    /// Returns the JSON array of definitions for a provider's request. It contains the [offered](Toolset::offered) tools except those that
+    /// [`left_out`](Toolset::left_out) lists.
     pub fn definitions(&self, dialect: Dialect) -> String {
         if self.view.is_none() {
             self.shelf.listing(dialect)

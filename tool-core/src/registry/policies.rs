@@ -12,8 +12,8 @@ use crate::policy::{
 impl Policy {
     /// Reports the gaps, the unused rules and the unknown tool names of the policy for these tools.
     ///
-    /// The report is complete: it lists every destructive tool that some caller can call without an approval. It may also list a tool for which
-    /// several conditions or patterns together exclude every such call.
+    /// [`PolicyReport::unapproved`] contains every destructive tool that some caller can call without an approval. It may also contain a tool for
+    /// which several conditions or patterns together exclude every such call.
     ///
     /// ```
     /// use tool_core::policy::{Policy, Rule};

@@ -14,9 +14,9 @@ use crate::toolset::Toolset;
 
 /// The right to call the tools named in `T`, as a host value: `uses: &Uses<(send_mail, search_docs)>`.
 ///
-/// The nested tools are part of the tool's type: the tool cannot call other tools, and its effect includes their effects. Every nested call
-/// passes the same gate as a call of the model, with its own visibility check, policy decision, approval and audit row. If a nested call waits for an
-/// approval, the outer call's result reports it. Nested results are not messages of the thread.
+/// The nested tools are part of the tool's type: `Uses` cannot call other tools, and the tool's effect includes the effects of the nested tools.
+/// Every nested call passes the same gate as a call of the model, with its own visibility check, policy decision, approval and audit row. If a nested
+/// call waits for an approval, the outer call's result reports it. Nested results are not messages of the thread.
 ///
 /// After the approval the outer call runs again from its beginning. A nested call whose result is in the effect ledger returns this result instead of
 /// running twice: [`invoke`](Self::invoke) then needs `Deserialize` on the nested tool's output. A nested call without a row in the ledger, such as a

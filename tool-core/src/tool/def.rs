@@ -518,7 +518,7 @@ impl ToolDef {
         }
     }
 
-    /// Returns whether a call may run any number of times, so that the effect ledger needs no row of it.
+    /// Returns whether a call may run any number of times. The effect ledger has a row of such a call only if a person has approved the call.
     #[cfg(feature = "host")]
     pub(crate) fn may_always_run_again(&self) -> bool {
         self.hints().read_only || self.continues()
