@@ -112,9 +112,9 @@ pub struct Change {
     pub callers: Callers,
     /// The effect of the change on pending approvals.
     pub approvals: PendingApprovals,
-    /// The part that changed: `argument`, `output`, `effect`, …
+    /// The part that changed, such as `argument`, `output` or `effect`; `tool` if the tool was added or removed.
     pub part: &'static str,
-    /// The place in the part, as a path of keys.
+    /// The place in the part, such as `/filter/tags/[]`; empty for the part as a whole.
     pub place: String,
     /// A description of the change.
     pub text: String,

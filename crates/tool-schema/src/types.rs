@@ -1,4 +1,5 @@
-//! `StrictSchema` for foreign types: types of the standard library, and types of other crates, each behind a feature with the name of the crate.
+//! `StrictSchema` for foreign types: types of the standard library and of `serde_json`, and types of other crates, each behind a feature with the
+//! name of the crate.
 //!
 //! The schema of each type accepts only values that serde can read. A type whose serde format no schema can describe is
 //! [`Kind::Refused`], with a message that names the type to use instead.

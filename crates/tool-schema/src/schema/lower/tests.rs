@@ -793,7 +793,7 @@ fn compiled_definitions_equal_definitions_built_at_run_time() {
     );
 }
 
-// A tool whose schema is read at run time has the same definition as a tool of `#[tool]`.
+// A definition without a title and examples is the same for a schema text and for a schema tree.
 #[test]
 fn definition_around_a_schema_text_equals_the_definition_of_the_tree() {
     let spec = Spec {

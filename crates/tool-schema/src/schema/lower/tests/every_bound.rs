@@ -13,7 +13,7 @@ use crate::args::{Repair, admit};
 use crate::schema::dialect::{Dialect, schema_text};
 use crate::schema::{Constraints, Field, Format, Kind, Pattern, Schema, StrictSchema, Text};
 
-/// A value that breaks exactly one bound, and words that state that bound.
+/// A value that breaks one bound, and alternative words that state this bound.
 struct Case {
     schema: Schema,
     breaks: Value,
