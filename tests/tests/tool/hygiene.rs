@@ -9,15 +9,15 @@ use crate::{answer, schema};
 fn r#match(
     /// The argument `type` of the tool.
     r#type: String,
-    /// An argument with the name of the macro's variable `__cx`, without the prefix.
-    cx: u32,
+    /// An argument with the name of a variable in generated code.
+    __cx: u32,
     /// The argument `map` of the tool.
     map: u32,
     /// The argument with the name of the tool.
     r#match: u32,
 ) -> String {
     format!(
-        "{type} {cx} {map} {match}",
+        "{type} {__cx} {map} {match}",
         r#type = r#type,
         r#match = r#match
     )
@@ -32,11 +32,30 @@ fn raw_identifiers_lose_their_prefix() {
         .keys()
         .cloned()
         .collect();
-    assert_eq!(keys, ["cx", "map", "match", "type"]);
+    assert_eq!(keys, ["__cx", "map", "match", "type"]);
     assert_eq!(
-        answer("match", r#"{"type":"a","cx":1,"map":2,"match":3}"#),
+        answer("match", r#"{"type":"a","__cx":1,"map":2,"match":3}"#),
         "a 1 2 3"
     );
+}
+
+/// Counts to a number, and returns this number.
+#[tool]
+fn count_to(
+    /// An argument with the name of a variable in the expansion of `tool_stream!`.
+    __output: u32,
+) -> ToolStream<u32, u32> {
+    tool_stream! {
+        for number in 0..__output {
+            yield number;
+        }
+        __output
+    }
+}
+
+#[test]
+fn variables_of_the_expansion_do_not_hide_arguments() {
+    assert_eq!(answer("count_to", r#"{"__output":3}"#), "3");
 }
 
 macro_rules! tools {

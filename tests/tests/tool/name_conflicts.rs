@@ -85,14 +85,14 @@ async fn among_names(
 /// Blocks, and is declared in a module with items of many names.
 #[::tool_core::tool]
 fn blocking_among_names(
-    /// An argument with the name of the macro's variable `__of_work`, without the prefix.
-    of_work: u32,
-    /// An argument with the name of the macro's variable `__output`, without the prefix.
-    output: u32,
-    cx: &::tool_core::ToolContext,
+    /// An argument with the name of a variable in generated code.
+    __of_work: u32,
+    /// An argument with the name of a variable in generated code.
+    __output: u32,
+    __cx: &::tool_core::ToolContext,
 ) -> u32 {
-    let _ = cx;
-    of_work + output
+    let _ = __cx;
+    __of_work + __output
 }
 
 /// Has the name of a constant that the macro generates.
@@ -106,7 +106,7 @@ fn SPEC() -> u32 {
 fn user_names_do_not_conflict_with_generated_ones() {
     assert_eq!(crate::answer("among_names", r#"{"query":"x"}"#), "x 3 None");
     assert_eq!(
-        crate::answer("blocking_among_names", r#"{"of_work":1,"output":2}"#),
+        crate::answer("blocking_among_names", r#"{"__of_work":1,"__output":2}"#),
         "3"
     );
     assert_eq!(crate::answer("shouting", "{}"), "10");

@@ -1,4 +1,5 @@
-//! Types with names of one letter, and constants with the names that the expansion binds.
+//! Types with names of one letter, and constants with common names. The names that the expansion binds begin with `__`: a constant with such a
+//! name would collide, because macros have no hygiene for items.
 
 #![allow(non_upper_case_globals, dead_code, reason = "names that collide")]
 

@@ -63,4 +63,42 @@ pub fn by_closure(
     drop(path);
 }
 
+trait Same<A, B> {
+    type It;
+}
+
+impl<T, A, B> Same<A, B> for T {
+    type It = T;
+}
+
+fn is_set<A, B>(a: A, b: B) -> bool {
+    size_of_val(&a) + size_of_val(&b) > 0
+}
+
+/// Deletes the item for good.
+#[tool(approval = |call: &<by_types as Same<u8, u16>>::It, _: &ToolContext,| call.path.is_empty(), title = "Delete")]
+pub fn by_types(
+    /// The path of the file.
+    path: String,
+) {
+    drop(path);
+}
+
+/// Deletes the item for good.
+#[tool(approval = |self::by_patterns { path, .. }, _| is_set::<usize, bool>(path.len(), true), title = "Delete")]
+pub fn by_patterns(
+    /// The path of the file.
+    path: String,
+) {
+    drop(path);
+}
+
+/// Deletes the item for good.
+#[tool(timeout = seconds::<u8, u16>(), title = "Delete")]
+pub fn by_timeout() {}
+
+const fn seconds<A, B>() -> std::time::Duration {
+    std::time::Duration::from_secs((size_of::<A>() + size_of::<B>()) as u64)
+}
+
 fn main() {}

@@ -159,10 +159,16 @@ fn is_self(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Ident(word) if word == "self")
 }
 
-/// Returns whether a parameter begins with `_` or `...`. A `_` or a variadic has no name, but is complete.
+/// Returns whether a parameter begins with the pattern `_` or with `...`. Such a parameter has no name, but is complete.
 fn is_pattern(tokens: &TokenStream) -> bool {
-    let text = without_head(tokens.clone()).to_string();
-    text.starts_with('_') || text.starts_with("...")
+    let mut tokens = without_head(tokens.clone()).into_iter();
+    match tokens.next() {
+        Some(TokenTree::Ident(name)) => name == "_",
+        Some(first) => [Some(first), tokens.next(), tokens.next()]
+            .iter()
+            .all(|token| matches!(token, Some(TokenTree::Punct(dot)) if dot.as_char() == '.')),
+        None => false,
+    }
 }
 
 /// Parses a named parameter. The inner result contains the error for a parameter of a different form.

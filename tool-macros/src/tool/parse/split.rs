@@ -26,13 +26,11 @@ pub(crate) fn on_cfg(attr: &TokenStream, function: &Function) -> Option<TokenStr
         return None;
     };
     let (condition, instead) = condition;
-    let with = fn_with(function, at, Some(&attributes(named, number, &instead)));
+    let listed = instead.as_deref().unwrap_or_default();
+    let with = fn_with(function, at, Some(&attributes(named, number, listed)));
     // `cfg` removes the parameter, `cfg_attr` only the attributes that it lists.
-    let without = if instead.is_empty() {
-        fn_with(function, at, None)
-    } else {
-        fn_with(function, at, Some(&attributes(named, number, &[])))
-    };
+    let rest = instead.is_some().then(|| attributes(named, number, &[]));
+    let without = fn_with(function, at, rest.as_ref());
     let krate = Options::paths_of(attr.clone()).private();
     Some(quote! {
         #[cfg(#condition)] #[#krate::tool(#attr)] #with
@@ -40,8 +38,8 @@ pub(crate) fn on_cfg(attr: &TokenStream, function: &Function) -> Option<TokenStr
     })
 }
 
-/// The condition `P`, and the attributes that replace the attribute if `P` is true.
-type Condition = (TokenStream, Vec<TokenStream>);
+/// The condition `P`, and for `cfg_attr` the attributes that replace the attribute if `P` is true.
+type Condition = (TokenStream, Option<Vec<TokenStream>>);
 
 /// Returns the first parameter with a condition, the index of the attribute, and the condition.
 fn first(function: &Function) -> Option<(usize, usize, Condition)> {
@@ -59,7 +57,7 @@ fn condition(attr: &Attribute) -> Option<Condition> {
         return None;
     };
     if list.path.is_ident("cfg") {
-        return Some((list.tokens.clone(), Vec::new()));
+        return Some((list.tokens.clone(), None));
     }
     if !list.path.is_ident("cfg_attr") {
         return None;
@@ -67,8 +65,12 @@ fn condition(attr: &Attribute) -> Option<Condition> {
     let metas = list
         .parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)
         .ok()?;
+    // rustc requires a comma after the condition, even if no attribute follows, and reports an attribute without it.
+    if metas.len() == 1 && !metas.trailing_punct() {
+        return None;
+    }
     let mut metas = metas.into_iter().map(ToTokens::into_token_stream);
-    Some((metas.next()?, metas.collect()))
+    Some((metas.next()?, Some(metas.collect())))
 }
 
 /// Generates the parameter's attributes with `instead` in place of the attribute at this index.

@@ -5,7 +5,10 @@ use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
-use syn::{LitInt, LitStr, Path, Token, bracketed, parenthesized, token};
+use syn::{
+    AngleBracketedGenericArguments, LitInt, LitStr, Path, Token, Type, bracketed, parenthesized,
+    token,
+};
 use tool_rules::Dialect;
 
 use crate::case::{CASES, Case};
@@ -158,41 +161,71 @@ pub(super) fn approval(input: ParseStream<'_>) -> syn::Result<Approval> {
     Ok(Approval::When(Predicate::Path(path)))
 }
 
-/// Reads the closure `|call, cx| …` up to the next comma. Fails unless its parameter list contains exactly one comma outside of brackets.
+/// Reads the closure `|call, cx| …` up to the next comma. Fails unless it has two parameters.
 fn closure(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut tokens = TokenStream::new();
     if input.peek(Token![move]) {
         input.parse::<Token![move]>()?.to_tokens(&mut tokens);
     }
     let mut params = TokenStream::new();
+    let mut count = 0;
     if input.peek(Token![||]) {
         input.parse::<Token![||]>()?.to_tokens(&mut params);
     } else {
         input.parse::<Token![|]>()?.to_tokens(&mut params);
         while !input.is_empty() && !input.peek(Token![|]) {
-            input.parse::<TokenTree>()?.to_tokens(&mut params);
+            count += 1;
+            closure_param(input, &mut params)?;
+            input.parse::<Option<Token![,]>>()?.to_tokens(&mut params);
         }
         if !input.is_empty() {
             input.parse::<Token![|]>()?.to_tokens(&mut params);
         }
     }
-    let commas =
-        |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
-    let is_pair = params.clone().into_iter().filter(commas).count() == 1;
     params.to_tokens(&mut tokens);
     expr(input)?.to_tokens(&mut tokens);
-    if is_pair {
+    if count == 2 {
         Ok(tokens)
     } else {
         Err(syn::Error::new_spanned(params, texts::APPROVAL_PARAMS))
     }
 }
 
+/// Reads a pattern, and its type if there is one. The pattern is not parsed, because `syn` parses patterns only with its feature `full`.
+fn closure_param(input: ParseStream<'_>, tokens: &mut TokenStream) -> syn::Result<()> {
+    while !(input.is_empty() || input.peek(Token![,]) || input.peek(Token![|])) {
+        if input.peek(Token![:]) && !input.peek(Token![::]) {
+            input.parse::<Token![:]>()?.to_tokens(tokens);
+            // Without a valid type, the rest of the list is passed on, and rustc reports the fault.
+            if input.fork().parse::<Type>().is_ok() {
+                input.parse::<Type>()?.to_tokens(tokens);
+            }
+        } else {
+            path_or_token(input)?.to_tokens(tokens);
+        }
+    }
+    Ok(())
+}
+
+/// Reads the generic arguments `::<A, B>` of a path, whose commas separate no options, or a single token.
+fn path_or_token(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    type Generics = AngleBracketedGenericArguments;
+    let is_generics = input.peek(Token![::]) && input.peek3(Token![<]);
+    if is_generics && input.fork().parse::<Generics>().is_ok() {
+        return Ok(input.parse::<Generics>()?.into_token_stream());
+    }
+    // Both colons of `::` are read, so that the second one is not mistaken for the colon before a type.
+    if input.peek(Token![::]) {
+        return Ok(input.parse::<Token![::]>()?.into_token_stream());
+    }
+    Ok(input.parse::<TokenTree>()?.into())
+}
+
 /// Reads an expression up to the next comma, without parsing it.
 fn expr(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut tokens = TokenStream::new();
     while !input.is_empty() && !input.peek(Token![,]) {
-        input.parse::<TokenTree>()?.to_tokens(&mut tokens);
+        path_or_token(input)?.to_tokens(&mut tokens);
     }
     if tokens.is_empty() {
         return Err(input.error(texts::VALUE));
