@@ -233,7 +233,7 @@ impl Adapter {
         }
     }
 
-    /// Rewrites or removes keywords of earlier drafts and of OpenAPI, because Anthropic accepts only draft 2020-12.
+    /// Rewrites or removes keywords of earlier drafts and of `OpenAPI`, because Anthropic accepts only draft 2020-12.
     fn newest_draft(&mut self, entries: &mut Vec<(String, Doc)>) {
         self.tuple(entries);
         for (exclusive, bound) in [
