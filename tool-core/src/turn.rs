@@ -84,8 +84,8 @@ const LEASE: Duration = Duration::from_secs(30);
 /// Runs the calls of model messages and stores their results in the thread. By default, calls run in order, one after the other, and the body of a
 /// call begins only after the results of all earlier calls are stored. [`parallel`](Self::parallel) lets adjacent reads run at the same time.
 ///
-/// A crash between two calls loses nothing: the same message runs again, and calls with a stored result are not repeated. The gate's ledger records the calls
-/// with effects that were running.
+/// A crash between two calls loses nothing: the same message runs again, and calls with a stored result are not repeated. The gate's ledger records
+/// the calls with effects that were running.
 ///
 /// ```
 /// use tool_core::store::MemoryStore;
@@ -143,8 +143,8 @@ pub struct Turns {
 pub enum Turn {
     /// Every call has its result, in the order of the calls. Continue with a request to the model.
     Complete(Vec<ToolMessage>),
-    /// Some calls wait for a person. The calls before the first of them have their results in the thread. The calls after it run later, unless
-    /// [`Turns::relaxed_order`] lets them run at once. Run the message again when all tickets are answered.
+    /// Some calls wait for a person. Without [`Turns::relaxed_order`], the calls after the first call without a result run later. Run the message
+    /// again when all tickets are answered.
     Waiting(Vec<Ticket>),
     /// The client has to run these calls, with the arguments that are given here. Calls after the first of them run later, unless
     /// [`Turns::relaxed_order`] lets them run at once. Continue with [`Turns::supply`].
@@ -152,15 +152,16 @@ pub enum Turn {
     /// Some calls need variables that have no value. Calls after the first of them run later, unless [`Turns::relaxed_order`] lets them run at once.
     /// Supply the variables and run the message again.
     Lacking(Vec<VariableNeed>),
-    /// An earlier run began a call, and its outcome is unknown. If the call's row is `running`, another process runs the call; if it is `ambiguous`, an
-    /// operator has to settle it ([`Gate::resolve`](crate::Gate::resolve), with the key in the row). Neither this call nor a call after it was run. Run the
+    /// An earlier run began a call, and its outcome is unknown. If the call's row is `running`, its lease has not expired; if it is `ambiguous`, an
+    /// operator has to settle it ([`Gate::resolve`](crate::Gate::resolve), with the key in the row). This call and later calls were not run. Run the
     /// message again when the row is settled.
     Unsettled(Box<EffectRow>),
     /// The deadline of the context passed. Calls that had not begun are open: run the message again.
     Deadline,
     /// The host is shutting down. Calls that had not begun are open: run the message again in another process.
     Draining,
-    /// Another drive has the lease of this run of the thread. No call was run after this was detected. Run the message again when the run has ended.
+    /// This run of the thread is active in another drive, or it was taken over or ended while this drive ran. No call was begun after this was
+    /// detected. Run the message again when the run has ended.
     Busy(RunId),
 }
 
@@ -182,16 +183,16 @@ pub enum TurnError {
     /// Providers would refuse the message of the user or of the host, so it was not stored.
     #[error("the message was not stored: {0}")]
     Message(#[from] MessageError),
-    /// The message belongs to a different thread than the context.
+    /// The message, or the run of [`BegunRun::context`], belongs to a different thread than the context.
     #[error(
-        "the message belongs to thread {message}, and the context to a different one: build the context with that workspace and conversation"
+        "the message or the run belongs to thread {message}, and the context to a different one: build the context with that workspace and conversation"
     )]
     Elsewhere {
-        /// The thread of the message.
+        /// The thread of the message or of the run.
         message: ThreadId,
     },
-    /// A store failed: the store of the thread, or a store that the gate uses before a call runs. Stored results remain, and the call stays open, because an
-    /// earlier run of it may have had an effect. Run the message again.
+    /// A store failed, for example the store of the thread or of the runs, or a store that the gate uses before a call runs. Stored results remain. A
+    /// call without a stored result stays open, because it may have had an effect. Run the message again.
     #[error("a store failed; run the message again: {0}")]
     Store(#[from] StoreError),
     /// The model failed. Secrets of the context are redacted, because a client's error often quotes the request.
@@ -208,8 +209,8 @@ pub enum TurnError {
         /// The operator's text of the error.
         why: String,
     },
-    /// The provider paused the turn more consecutive times than [`Turns::most_pauses`] allows. The paused messages are in the thread. Further drives fail in
-    /// the same way, without a request, until the limit is raised or the user writes a message.
+    /// The provider paused the turn more consecutive times than [`Turns::most_pauses`] allows. The paused messages are in the thread. Further drives
+    /// fail in the same way, without a request, until the limit is raised or the user writes a message.
     #[error(
         "the provider paused the turn again after {most} continuations in a row, so it was not continued: raise `Turns::most_pauses`, or send a new message"
     )]
@@ -217,9 +218,9 @@ pub enum TurnError {
         /// The limit on continuations.
         most: u32,
     },
-    /// The run has a limit on its cost ([`Turns::most_cost`]), and the model reported tokens without a cost. The messages are in the thread. Each further drive
-    /// fails in the same way after its first request, until the model has a price or the limit is removed. If a shared [`Budget`] limits the cost and
-    /// the model has no price, the drive fails before its first request.
+    /// The run has a limit on its cost ([`Turns::most_cost`]), and the model reported tokens without a cost, so the run sends no further request. The
+    /// messages are in the thread. If a shared [`Budget`] limits the cost and the model has no price, the drive fails before its first request. Set
+    /// the price of the model, or remove the limit.
     #[error(
         "the run has a limit on its cost, and the cost of a response is not known: set the price of the model, such as with `HttpModelBuilder::price`, or remove `most_cost`"
     )]
@@ -241,7 +242,8 @@ pub enum TurnError {
 
 impl TurnError {
     /// Returns the time after which the thread should be driven again, if the run was suspended: the model, or a call, returned an error of the kind
-    /// [`Pending`](ErrorKind::Pending) with a [wait](ToolError::wait). If the thread is driven earlier, the request is refused again.
+    /// [`Pending`](ErrorKind::Pending) with a [wait](ToolError::wait). If the thread is driven earlier, the model or the tool usually returns this
+    /// error again.
     pub fn resumes_after(&self) -> Option<Duration> {
         match self {
             Self::Model(error) => error.suspends(),
@@ -271,8 +273,8 @@ impl Turns {
 
     /// Creates a loop that stores messages and runs in two stores, which other code may share.
     ///
-    /// A host whose own store has only threads passes a [`MemoryStore`](crate::store::MemoryStore) for the runs, one for the whole process. Leases are then
-    /// valid only within the process. If several processes drive one thread, implement [`RunStore`] on a store that they share.
+    /// A host whose own store has only threads passes a [`MemoryStore`](crate::store::MemoryStore) for the runs, one for the whole process. Leases
+    /// are then valid only within the process. If several processes drive one thread, implement [`RunStore`] on a store that they share.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -309,7 +311,7 @@ impl Turns {
     }
 
     /// Sets the length of a run's lease; the default is 30 seconds, and the minimum is 30 milliseconds. A driver renews the lease three times in this
-    /// time. If the lease ends without a renewal, another drive of the thread takes the run over.
+    /// time. If the lease ends without a renewal, another drive of the thread can take over.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease.max(Duration::from_millis(30));
@@ -324,9 +326,9 @@ impl Turns {
         self
     }
 
-    /// Limits the cost of one run, in millionths of the currency of the model's prices
-    /// ([`Usage::cost_micros`](crate::store::Usage::cost_micros)). The run ends with [`Outcome::Budget`] before the next request. Responses without usage
-    /// are not limited. If a response has a usage and no cost, because the host set no price, the run fails with [`TurnError::Unpriced`].
+    /// Limits the cost of one run, in millionths of the currency of the model's prices ([`Usage::cost_micros`](crate::store::Usage::cost_micros)).
+    /// The run ends with [`Outcome::Budget`] before the next request. Responses without usage are not limited. If a response has a usage and no cost,
+    /// because the host set no price, the run fails with [`TurnError::Unpriced`] before the next request.
     ///
     /// ```
     /// use tool_core::store::MemoryStore;
@@ -350,8 +352,9 @@ impl Turns {
         self
     }
 
-    /// Limits the time that the runs of a conversation take after a message of the user. At the end of the time, the run ends with [`Outcome::TimeLimit`]: a
-    /// request in flight is dropped, and calls end as they do at the [deadline](crate::context::ToolContextBuilder::deadline) of a context.
+    /// Limits the time that the runs of a conversation take after a message of the user. At the end of the time, the run ends with
+    /// [`Outcome::TimeLimit`]: a request in flight is dropped, and calls end as they do at the
+    /// [deadline](crate::context::ToolContextBuilder::deadline) of a context.
     ///
     /// The time of a run begins with its row in the store and ends with its end. The times of all runs since the last message of the user are added,
     /// so neither a restart of the process nor a change of the machine resets the time. The time until another process takes over the run of a dead
@@ -375,8 +378,8 @@ impl Turns {
 
     /// Runs calls of a message even if an earlier call of the message waits for a person, for a variable or for the client.
     ///
-    /// By default, calls run in the order of the message. After a call that waits, the other calls only request their approvals, so that a person can answer
-    /// all requests at once, and none of these calls runs.
+    /// By default, calls run in the order of the message. After a call that waits, the other calls only request their approvals, so that a person can
+    /// answer all requests at once, and none of these calls runs.
     #[must_use]
     pub fn relaxed_order(mut self) -> Self {
         self.relaxed = true;
@@ -392,8 +395,8 @@ impl Turns {
     }
 
     /// Limits the number of consecutive continuations of a turn that the provider pauses ([`StopReason::Paused`]); the default is 10. If the provider
-    /// pauses the turn once more, [`drive`](Self::drive) fails with [`TurnError::PauseLimit`]. A continuation belongs to the step of the paused message, so
-    /// it does not count towards [`most_steps`](Self::most_steps), but its tokens count towards [`most_tokens`](Self::most_tokens).
+    /// pauses the turn once more, [`drive`](Self::drive) fails with [`TurnError::PauseLimit`]. A continuation belongs to the step of the paused
+    /// message, so it does not count towards [`most_steps`](Self::most_steps), but its tokens count towards [`most_tokens`](Self::most_tokens).
     #[must_use]
     pub fn most_pauses(mut self, pauses: u32) -> Self {
         self.pauses = pauses;
@@ -429,11 +432,11 @@ impl Turns {
         self
     }
 
-    /// Adds a callback for each run that [`drive`](Self::drive), [`respond`](Self::respond) or [`BegunRun::drive`] begins or takes over after a crash. The
-    /// run makes its first step when the callback's future has completed. [`run`](Self::run) does not call it.
+    /// Adds a callback for each run that [`drive`](Self::drive), [`respond`](Self::respond) or [`BegunRun::drive`] begins or takes over after a
+    /// crash. The run makes its first step when the callback's future has completed. [`run`](Self::run) and [`supply`](Self::supply) do not call it.
     ///
-    /// The callback gets the run fence of the driver. A host that stores rows about the run passes the fence to the store, so that a driver whose run was
-    /// taken over writes no rows: see [`ThreadEventStore`](crate::store::ThreadEventStore).
+    /// The callback gets the run fence of the driver. A host that stores rows about the run passes the fence to the store, so that a driver whose run
+    /// was taken over writes no rows: see [`ThreadEventStore`](crate::store::ThreadEventStore).
     #[must_use]
     pub fn on_begin(
         mut self,
@@ -454,8 +457,8 @@ impl Turns {
         self
     }
 
-    /// Stores a message of a model in the conversation of a context. [`drive`](Self::drive) calls this itself; hosts with their own loop
-    /// call it.
+    /// Stores a message of a model in the conversation of a context. Hosts with their own loop call this; [`drive`](Self::drive) stores the
+    /// messages itself.
     pub async fn record(
         &self,
         message: ModelMessage,
@@ -483,7 +486,8 @@ impl Turns {
 
     /// Runs the calls of a stored message that have no stored result yet. `cx` has to name the message's conversation.
     ///
-    /// This creates a run with a row and a lease, as [`drive`](Self::drive) does, and returns [`Turn::Busy`] while another run of the thread is active.
+    /// This creates a run with a row and a lease, as [`drive`](Self::drive) does, and returns [`Turn::Busy`] while another run of the thread is
+    /// active.
     pub async fn run(
         &self,
         tools: &Toolset,
@@ -530,8 +534,8 @@ impl Turns {
         turn
     }
 
-    /// Implements [`run`](Self::run) for a thread that was read and a run that this process holds. `continues` is true if an earlier run may have made calls of
-    /// the message. `supplied` are the results of the client.
+    /// Implements [`run`](Self::run) for a thread that was read and a run that this process holds. `continues` is true if an earlier run may have
+    /// made calls of the message. `supplied` are the results of the client.
     #[expect(
         clippy::too_many_lines,
         reason = "one loop decides the outcome of each call"
@@ -595,8 +599,8 @@ impl Turns {
             let ended: Vec<Ended> = if late.is_empty() {
                 run.await
             } else {
-                // This future is polled first, so that the ends of earlier calls are written in one batch with the rows that precede the next body, and never
-                // after that body has begun.
+                // This future is polled first, so that the ends of earlier calls are written in one batch with the rows that precede the next body,
+                // and never after that body has begun.
                 let store = async {
                     let stored = self.store_late(thread, stored, &mut late, &mut results);
                     let stored = stored.await;
@@ -773,7 +777,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Stores a result. If another process stored a result first, returns that result.
+    /// Stores a result. If another driver stored a result first, returns that result.
     async fn store(
         &self,
         thread: &mut Thread<'_>,

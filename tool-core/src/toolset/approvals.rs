@@ -12,9 +12,10 @@ use crate::store::{
 impl Approvals {
     /// Answers the approval with this token, in the approver's workspace, and returns the next step of the host.
     ///
-    /// Edited arguments are validated against the tool's schema now; the policy decides on them when the call is resumed. Fails with
-    /// [`ApprovalError::Invalid`] if the token was not issued by this host or belongs to a different workspace, for the reasons of
-    /// [`Toolset::edited_arguments`], and if the store fails or refuses the answer.
+    /// Edited arguments are validated against the tool's schema now; the policy decides on them when the call is resumed.
+    ///
+    /// Fails with [`ApprovalError::Invalid`] if the token is invalid, has no row in the store, or belongs to a different workspace. Also fails if
+    /// [`Toolset::edited_arguments`] refuses an edit, and if the store fails or refuses the answer.
     pub async fn answer(
         &self,
         workspace: &Workspace,
@@ -36,7 +37,7 @@ impl Approvals {
     }
 
     /// Answers the approval with this id, for a console whose users the host has authenticated. Fails with [`ApprovalError::Invalid`] if
-    /// the workspace has no approval with this id, and otherwise for the same reasons as [`answer`](Self::answer).
+    /// the workspace has no approval with this id. The other errors are the same as for [`answer`](Self::answer).
     pub async fn answer_id(
         &self,
         workspace: &Workspace,
@@ -94,8 +95,8 @@ impl Toolset {
     ///
     /// An edited plan has no schema: it only has to be JSON without repeated keys.
     ///
-    /// Fails with [`ApprovalError::Edit`] if the arguments do not match the schema, or if no tool has the name of the request. A tool
-    /// whose contract has changed since the request also validates the arguments; the call then needs a new approval.
+    /// Fails with [`ApprovalError::Edit`] if the arguments do not match the schema, if no tool has the name of the request, or if the
+    /// plan is invalid. If the tool's contract has changed since the request, its present schema applies, and the call needs a new approval.
     pub fn edited_arguments(
         &self,
         request: &ApprovalRequest,

@@ -20,7 +20,7 @@ pub enum ToolsetError {
     Collision {
         /// The name that both tools have.
         name: String,
-        /// The first toolset, with the origin of its tool.
+        /// The first toolset or the search for tools, with the origin of its tool.
         first: String,
         /// The second toolset, with the origin of its tool.
         second: String,
@@ -39,12 +39,12 @@ pub enum ToolsetError {
         /// The name that is unknown.
         name: String,
     },
-    /// [`Toolset::prepare`] added or renamed a tool.
+    /// The function of [`Toolset::prepare`] returned a name that was not in its list, for example because it renamed a tool.
     #[error(
-        "`{name}` did not exist before `prepare()`, which can only hide and describe tools: add it with `combine()`, or rename a tool with `rename()`"
+        "`{name}` was not in the list of `prepare()`, which can only hide and describe tools: add it with `combine()`, or rename a tool with `rename()`"
     )]
     Added {
-        /// The name that was added.
+        /// The name that was not in the list.
         name: String,
     },
     /// The tools `search_tools` and `call_tool` could not be created.
@@ -55,7 +55,7 @@ pub enum ToolsetError {
         "the toolsets have different gates, and every call passes only one of them: combine the toolsets first, then call `through()` once"
     )]
     Gates,
-    /// [`Toolset::prepare`] listed a tool twice.
+    /// The function of [`Toolset::prepare`] returned a tool twice.
     #[error("`prepare()` lists `{name}` twice: list it once")]
     Twice {
         /// The name that is listed twice.
@@ -357,7 +357,7 @@ impl Toolset {
         }
     }
 
-    /// Merges two toolsets. A tool that is denied in one of them is denied in the result, because a turn has one tenant and one agent.
+    /// Merges two toolsets. The live rules of both apply to all tools of the result, because a turn has one tenant and one agent.
     fn merged(self, other: &Self, entries: Vec<Entry>) -> Self {
         let both = [self.view.as_deref(), other.view.as_deref()];
         let views = || both.into_iter().flatten();

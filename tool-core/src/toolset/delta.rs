@@ -7,11 +7,11 @@ use crate::tool::ToolDef;
 /// The differences between two toolsets; see [`Toolset::delta`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolsetDelta {
-    /// Names of tools that were added, in order.
+    /// Names of tools that were added, sorted.
     pub added: Vec<String>,
-    /// Names of tools that were removed, in order.
+    /// Names of tools that were removed, sorted.
     pub removed: Vec<String>,
-    /// Names of tools whose definition is different, in order.
+    /// Names of tools whose definition is different, sorted.
     pub changed: Vec<String>,
 }
 

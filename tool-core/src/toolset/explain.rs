@@ -7,8 +7,8 @@ use crate::tool::ToolDef;
 use crate::visibility::{Explanation, Layer, State};
 
 impl Toolset {
-    /// Explains to operators why a tool is visible or hidden. `name` is the name that the model sees, the tool's own name, or an alias. The explanation of an
-    /// alias states the present name.
+    /// Explains to operators why a tool is visible or hidden. `name` is the name that the model sees, the tool's own name, or an alias. The
+    /// explanation of an alias states the present name.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -88,8 +88,8 @@ impl Toolset {
         missing.map(|need| need.key.clone().into_owned()).collect()
     }
 
-    /// Returns every tool that people may switch on or off, visible or not, for an operator's list. Harness tools and tools that call other
-    /// agents are not included.
+    /// Returns every tool that people may switch on or off, visible or not, for an operator's list. Harness tools and tools that are not in the
+    /// registry, such as tools that call other agents, are not included.
     pub fn available(&self) -> impl Iterator<Item = Available<'_>> {
         let listed = self
             .shelf
@@ -112,6 +112,6 @@ pub struct Available<'a> {
     pub tool: &'a ToolDef,
     /// The layer that hides the tool; `None` if the tool is visible.
     pub layer: Option<Layer>,
-    /// Secrets that the tool requires and that are missing or empty, regardless of other layers that hide the tool. Such a tool is misconfigured.
+    /// Secrets that the tool requires and that are missing or empty, regardless of other layers that hide the tool.
     pub missing: Vec<String>,
 }

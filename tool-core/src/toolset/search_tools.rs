@@ -197,7 +197,8 @@ fn inner(tools: &Toolset, text: &str, cx: &ToolContext) -> Result<(String, Strin
     }
 }
 
-/// Returns the arguments of a stored call of `call_tool` with the present name of the inner call's tool; `None` if it was not renamed.
+/// Returns the arguments of a stored call of `call_tool` with the present name of the inner call's tool; `None` if the tool was
+/// not renamed or the arguments are invalid.
 #[cfg(feature = "host")]
 pub(super) fn continued(tools: &Toolset, text: &str) -> Option<String> {
     #[derive(Deserialize, Serialize)]

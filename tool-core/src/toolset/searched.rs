@@ -13,10 +13,10 @@ impl Toolset {
     /// Hides from the model the tools that a search can find, except [kept](ToolSearch::keep) tools. Offers `search_tools` and `call_tool` instead:
     /// see [`search`](crate::search).
     ///
-    /// Apart from that, the toolset is unchanged: the hidden tools are still visible to the host, [`names`](Toolset::names) returns them, and calls of them
-    /// run. Apply this change last: a toolset that is filtered, renamed or combined afterwards shows all its tools again.
+    /// Apart from that, the toolset is unchanged: the hidden tools are still visible to the host, [`names`](Toolset::names) returns them, and calls
+    /// of them run. Apply this change last: a toolset that is filtered, renamed or combined afterwards shows all its tools again.
     ///
-    /// Fails if a tool of the turn is named `search_tools` or `call_tool`.
+    /// Fails if a tool of the turn is named `search_tools` or `call_tool`, for example because the toolset has a search already.
     pub fn searched(self, search: &ToolSearch) -> Result<Self, ToolsetError> {
         let own = search_tools::defs().map_err(ToolsetError::Search)?;
         for def in own {
@@ -50,7 +50,7 @@ impl Toolset {
         })
     }
 
-    /// Returns the search that finds the hidden tools; `None` if the model sees all tools.
+    /// Returns the search that [`searched`](Toolset::searched) has set; `None` if the toolset has no search.
     pub fn search(&self) -> Option<&ToolSearch> {
         self.search.as_deref()
     }

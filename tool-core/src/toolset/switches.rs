@@ -49,8 +49,8 @@ impl Toolset {
         })
     }
 
-    /// Rereads the stored switches after a call was recorded. If that fails and the call has a row in the ledger, returns an error, and the
-    /// call must not run.
+    /// Rereads the stored switches after a call was recorded in the ledger (`is_claimed`). If that fails, returns an error, and the call must not
+    /// run. For any other call, only rereads stored state that was read too long ago.
     pub(crate) async fn reread_switches(&self, is_claimed: bool) -> Result<(), ToolError> {
         if !is_claimed {
             self.freshen().await;

@@ -16,16 +16,17 @@ use crate::toolset::Toolset;
 /// The result of [`Turns::begin`].
 #[derive(Debug)]
 pub enum Begun {
-    /// This process holds the run.
+    /// The run has begun, and this process has its lease.
     Run(Box<BegunRun>),
     /// A different run of the conversation has not ended. Nothing was stored.
     Busy(RunId),
 }
 
-/// A run of a conversation that this process holds, and that has not made a request yet; created by [`Turns::begin`].
+/// A run of a conversation whose lease this process has, and that has not made a request yet; created by [`Turns::begin`].
 ///
-/// No other drive of the conversation begins while it exists. [`drive`](Self::drive) continues with it; if it is dropped instead, the run ends as
-/// cancelled. The lease is renewed only while it is driven and in [`during`](Self::during), so begin the drive within the length of a [lease](Turns::lease).
+/// No other drive of the conversation begins until the run ends or its lease expires. [`drive`](Self::drive) drives the run; if this value is dropped
+/// instead, the run ends as cancelled. Only `drive` and [`during`](Self::during) renew the lease, so begin the drive within the length of a
+/// [lease](Turns::lease).
 #[must_use = "drive the run, or cancel it"]
 pub struct BegunRun {
     turns: Turns,
@@ -102,7 +103,7 @@ impl BegunRun {
     }
 
     /// Returns whether the model has answered the last message of the user, so that [`drive`](Self::drive) would make no request. Also returns true
-    /// for an empty conversation.
+    /// for an empty conversation, although `drive` would make a request for it.
     pub async fn is_answered(&self) -> Result<bool, TurnError> {
         let thread = self.read().await?;
         Ok(match thread.last_of_model()? {
@@ -154,7 +155,7 @@ impl BegunRun {
     ///
     /// # Errors
     ///
-    /// Fails if the context has a different conversation.
+    /// Fails if the context has no conversation, or if its workspace or conversation is different.
     pub fn context(mut self, cx: &ToolContext) -> Result<Self, TurnError> {
         let of_run = self.held.id().thread();
         if thread(cx)? != *of_run {

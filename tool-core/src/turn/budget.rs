@@ -21,14 +21,15 @@ const OUTPUT: u64 = 4_096;
 
 /// A budget of tokens and cost that several runs share, as a host value of the context.
 ///
-/// All runs with this value share the budget of this name, also in different processes. This includes the runs of an agent, of the agents to which it
-/// passes the conversation, of its prompts and of its sub-agents, because their contexts inherit the host values of the context that started them.
-/// Use one name for each tree of runs, such as the conversation, or one name for many conversations, such as the user and the day.
+/// All runs of one workspace with this value share the budget of this name, also in different processes. This includes the runs of an agent, of the
+/// agents to which it passes the conversation, of its prompts and of its sub-agents, because their contexts inherit the host values of the context
+/// that started them. Use one name for each tree of runs, such as the conversation, or one name for many conversations, such as the user and the day.
 ///
-/// Before each request to a model, one transaction reserves the [estimate](Model::estimate) of the request: its input, and the limit on its output. If the budget
-/// has less left, no request is sent, and the run ends with [`Outcome::SharedBudget`](super::Outcome::SharedBudget). After the response, the usage that the
-/// provider reported replaces the reservation, including the usage of failed attempts. For a response without usage, the reservation is kept. If the estimate was
-/// too low and the budget is exceeded, the overrun is recorded ([`BudgetRow::overrun`]), and no run that shares the budget sends another request.
+/// Before each request to a model, one transaction reserves the [estimate](Model::estimate) of the request: its input, and the limit on its output.
+/// If the budget has less left, no request is sent, and the run ends with [`Outcome::SharedBudget`](super::Outcome::SharedBudget). After the
+/// response, the usage that the provider reported replaces the reservation, including the usage of failed attempts. For a response without usage, the
+/// reservation is kept. If the estimate was too low and the budget is exceeded, the overrun is recorded ([`BudgetRow::overrun`]), and no run that
+/// shares the budget sends another request.
 ///
 /// If a process dies, the reservation of its step remains. When the step is repeated, it uses the same reservation.
 ///
@@ -57,9 +58,12 @@ const OUTPUT: u64 = 4_096;
 /// turns.say("Hello", &cx).await?;
 /// let outcome = turns.drive(&mut model, |_| toolset![], &cx).await?;
 /// assert!(matches!(outcome, Outcome::Answered(_)));
-/// // The model reported no usage, so the reservation was kept: another request would exceed the budget. turns.say("Hello again", &cx).await?; let
-/// outcome = turns.drive(&mut model, |_| toolset![], &cx).await?; assert!(matches!(outcome, Outcome::SharedBudget(_))); let row =
-/// store.budget(&BudgetId::new(&Workspace::new("acme"), "main")?).await?.unwrap(); assert_eq!(row.unmeasured, 1);
+/// // The model reported no usage, so the reservation was kept: another request would exceed the budget.
+/// turns.say("Hello again", &cx).await?;
+/// let outcome = turns.drive(&mut model, |_| toolset![], &cx).await?;
+/// assert!(matches!(outcome, Outcome::SharedBudget(_)));
+/// let row = store.budget(&BudgetId::new(&Workspace::new("acme"), "main")?).await?.unwrap();
+/// assert_eq!(row.unmeasured, 1);
 /// # Ok(())
 /// # }
 /// ```
@@ -95,8 +99,8 @@ impl Budget {
         self
     }
 
-    /// Limits the cost, in millionths of the currency of the models' prices. A run whose model has no price then fails with [`TurnError::Unpriced`], before its
-    /// first request.
+    /// Limits the cost, in millionths of the currency of the models' prices. A run whose model has no price then fails with [`TurnError::Unpriced`],
+    /// before its first request.
     pub fn most_cost(mut self, micros: u64) -> Self {
         self.limits.cost_micros = Some(micros);
         self
@@ -108,13 +112,13 @@ impl Budget {
         self
     }
 
-    /// Sends a request to a model outside of a run, within the budget of the context if it has one. `step` identifies the request in the conversation, so that a
-    /// repeated request has the same reservation.
+    /// Sends a request to a model outside of a run, within the budget of the context if it has one. `step` identifies the request in the
+    /// conversation, so that a repeated request has the same reservation.
     ///
     /// # Errors
     ///
     /// Fails if the model fails. With a budget, also fails if the budget has less left than the request may use, if it limits the cost and the model
-    /// has no price, if the context has no conversation, and if the store fails.
+    /// has no price, if the context has no conversation, if the name of the budget is invalid, and if the store fails.
     pub async fn ask<M: Model + ?Sized>(
         model: &mut M,
         request: ModelRequest<'_>,
@@ -177,7 +181,8 @@ impl fmt::Debug for Budget {
     }
 }
 
-/// The reservation of a step, as a host value of the context of its request. Before a model sends a failed request again, it calls [`again`](Self::again).
+/// The reservation of a step, as a host value of the context of its request. Before a model sends a failed request again, it calls
+/// [`again`](Self::again).
 #[derive(Clone)]
 pub struct StepBudget {
     budget: Budget,
@@ -205,13 +210,13 @@ impl StepBudget {
         self.state().is_unsent = true;
     }
 
-    /// Reserves the estimate of another attempt, in addition to the usage of the step's earlier attempts. `spent` is the usage that these attempts reported,
-    /// and `unmeasured` is the number of attempts that may have used tokens and reported none.
+    /// Reserves the estimate of another attempt, in addition to the usage of the step's earlier attempts. `spent` is the usage that these attempts
+    /// reported, and `unmeasured` is the number of attempts that may have used tokens and reported none.
     ///
     /// # Errors
     ///
-    /// Fails if the budget has too little left; the run then ends with [`Outcome::SharedBudget`](super::Outcome::SharedBudget). Also fails if the store
-    /// fails.
+    /// Fails if the budget has too little left; the run then ends with [`Outcome::SharedBudget`](super::Outcome::SharedBudget). Also fails if the
+    /// store fails.
     pub async fn again(&self, spent: Option<Usage>, unmeasured: u32) -> Result<(), ToolError> {
         let spent = self.spent(spent.unwrap_or_default(), unmeasured);
         match self.reserve(spent.plus(self.estimate)).await {
@@ -254,8 +259,8 @@ impl StepBudget {
         }
     }
 
-    /// Replaces the reservation with the usage of the step. `response` is the message of the model, or the part of it that arrived. The usage of failed
-    /// attempts comes from the model.
+    /// Replaces the reservation with the usage of the step. `response` is the message of the model, or the part of it that arrived. The usage of
+    /// failed attempts comes from the model.
     pub(super) async fn settle<M: Model + ?Sized>(
         &self,
         model: &mut M,

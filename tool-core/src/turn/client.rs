@@ -58,8 +58,8 @@ impl ClientResult {
         self
     }
 
-    /// Replaces the result of a client call with the client's result. If the output does not match the tool's output schema, exceeds the tool's limit or
-    /// fails the tool's check, the result is an error, so that the turn continues.
+    /// Replaces the result of a client call with the client's result. If the output does not match the tool's output schema, exceeds the tool's limit
+    /// or fails the tool's check, the result is an error, so that the turn continues.
     pub(super) fn complete(&self, tools: &Toolset, result: &mut CallResult, cx: &ToolContext) {
         let outcome = match &self.outcome {
             Err(text) => Err(ToolError::new(text.clone())),
@@ -119,8 +119,8 @@ impl Turns {
     /// Continues a turn that returned [`Turn::Client`], with the results of the client. The conversation of the context names the thread.
     ///
     /// Each result is stored as the result of its call, and the model reads it in the next [`drive`](Self::drive). If an output does not match the
-    /// output schema of the tool or fails its [check](crate::DynamicTool::client_check), an error is stored instead. A call that waits for an
-    /// approval gets no result before it is approved. A result is ignored if its call already has a stored result.
+    /// output schema of the tool, exceeds its limit or fails its [check](crate::DynamicTool::client_check), an error is stored instead. A call that
+    /// waits for an approval gets no result before it is approved. A result is ignored if its call already has a stored result.
     ///
     /// ```
     /// use serde_json::{json, value::to_raw_value};

@@ -24,8 +24,8 @@ use crate::toolset::Toolset;
 pub trait Model: Send {
     /// Returns the next message. An error ends the run; stored messages remain.
     ///
-    /// An error of the kind [`Pending`](crate::ErrorKind::Pending) with a [wait](ToolError::retry_after) suspends the run: the provider has requested a wait that is
-    /// too long for a run to stay in memory. [`TurnError::resumes_after`] is then the wait.
+    /// An error of the kind [`Pending`](crate::ErrorKind::Pending) with a [wait](ToolError::retry_after) suspends the run: the provider has requested
+    /// a wait that is too long for a run to stay in memory. [`TurnError::resumes_after`] is then the wait.
     ///
     /// If the run is stopped, the future is dropped, which must end a request in flight.
     fn next<'a>(
@@ -48,15 +48,15 @@ pub trait Model: Send {
         None
     }
 
-    /// Returns the number of requests of [`next`](Self::next) that may have used tokens and reported no usage: failed attempts, and a request that was
-    /// stopped. The request of the returned message is not included. Each request is counted once. The default returns 0. A [`Budget`](super::Budget) keeps
-    /// the estimate of each of these requests.
+    /// Returns the number of requests of [`next`](Self::next) that may have used tokens and reported no usage: failed attempts, and a request that
+    /// was stopped. The request of the returned message is not included. Each request is counted once. The default returns 0. A
+    /// [`Budget`](super::Budget) keeps the estimate of each of these requests.
     fn unmeasured_requests(&mut self) -> u32 {
         0
     }
 
-    /// Estimates the most that a request may use, for a [`Budget`](super::Budget): the tokens of the input, the limit on the output, and with prices the
-    /// [cost](Usage::cost_micros). `output` is the assumed output of a model without a limit. The default implementation estimates the input with
+    /// Estimates the most that a request may use, for a [`Budget`](super::Budget): the tokens of the input, the limit on the output, and with prices
+    /// the [cost](Usage::cost_micros). `output` is the assumed output of a model without a limit. The default implementation estimates the input with
     /// [`ModelRequest::estimated_tokens`], and returns no cost.
     fn estimate(&mut self, request: &ModelRequest<'_>, output: u64) -> Usage {
         Usage {
@@ -70,12 +70,13 @@ pub trait Model: Send {
 /// The input of one request to a model.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelRequest<'a> {
-    /// The thread, in the order in which the model reads it: a message that a user or the host wrote while the model was writing comes after the model's
-    /// message.
+    /// The thread, in the order in which the model reads it: a message that a user or the host wrote while the model was writing comes after the
+    /// model's message.
     pub messages: &'a [Message],
     /// The tools that the model may call.
     pub tools: &'a Toolset,
-    /// The number of this step in the run; the first is 1. The continuation of a paused turn has the number of the step that it continues.
+    /// The number of this step since the last message of the user; the first is 1. The continuation of a paused turn has the number of the step that
+    /// it continues.
     pub step: u32,
     /// The context of the run: its caller, deadline and cancellation.
     pub cx: &'a ToolContext,
@@ -121,13 +122,14 @@ pub enum Outcome {
     Deadline,
     /// The host is shutting down. Calls that had not begun are open; drive the thread again in another process.
     Draining,
-    /// Another drive has the lease of this run of the thread. This drive made no calls after it detected the other drive. Drive the thread again when
-    /// the run has ended, even if a message was stored before, because the run may have ended without reading it.
+    /// This run of the thread is active in another drive, or it was taken over or ended while this drive ran. This drive began no calls after it
+    /// detected that. Drive the thread again when the run has ended, even if a message was stored before, because the run may have ended without
+    /// reading it.
     Busy(RunId),
 }
 
 impl Outcome {
-    /// Returns the cause that is stored in the run's row; `None` for [`Busy`](Self::Busy), because that run belongs to another drive.
+    /// Returns the cause that is stored in the run's row; `None` for [`Busy`](Self::Busy), because this drive does not store the end of that run.
     pub fn cause(&self) -> Option<RunCause> {
         Some(match self {
             Self::Answered(_) | Self::Replied(_) => RunCause::Replied,
@@ -165,15 +167,15 @@ impl Turns {
     /// Sends requests to the model and runs its calls until the run ends, usually because the model makes no more calls. [`Outcome`] and
     /// [`TurnError`] list the other reasons.
     ///
-    /// `cx` names the workspace and the conversation. The thread stores the whole state, so calling `drive` again continues where an earlier drive stopped,
-    /// such as after an approval or a crash. `tools` is called before each step, so that rules may change between two steps.
+    /// `cx` names the workspace and the conversation. The thread stores the whole state, so calling `drive` again continues where an earlier drive
+    /// stopped, such as after an approval or a crash. `tools` is called before each step, so that rules may change between two steps.
     ///
-    /// A run answers the last message of a user. If the model has answered it already, `drive` returns that answer again; it sends a request only if the
-    /// thread has a message that the model has not read. A failed call does not end the run: the model reads the error and continues.
+    /// A run answers the last message of a user. If the model has answered it already, `drive` returns that answer again, without a run or a request.
+    /// A failed call does not end the run: the model reads the error and continues.
     ///
-    /// Each drive is a run with a row in the [`RunStore`](crate::store::RunStore) and a lease, which is renewed while the run is active. If two drives of one
-    /// thread run at once, even in different processes, only one continues. The other drive returns [`Outcome::Busy`] without running a call or sending a
-    /// request. If a process dies, its run is taken over when the [`lease`](Self::lease) ends.
+    /// Each other drive is a run with a row in the [`RunStore`](crate::store::RunStore) and a lease, which is renewed while the run is active. If two
+    /// drives of one thread run at once, even in different processes, only one continues. The other drive returns [`Outcome::Busy`] without running a
+    /// call or sending a request. If a process dies, another drive can take over when the [`lease`](Self::lease) ends.
     ///
     /// If the provider pauses a turn ([`StopReason::Paused`]), the message is sent back unchanged and the step continues, at most
     /// [`most_pauses`](Self::most_pauses) consecutive times.
@@ -227,8 +229,8 @@ impl Turns {
             Ok(limit.outcome(steps.await?, cx))
         };
         let outcome = match held.during(Box::pin(steps)).await {
-            // The thread refused the model's message, because another run has appended a message. This is the last check for a second run of the
-            // thread.
+            // The thread refused a message, because another run has appended a message of the model or taken over. This is the last check for a
+            // second run of the thread.
             Err(TurnError::Busy(_)) => Ok(Outcome::Busy(held.id().clone())),
             outcome => outcome,
         };

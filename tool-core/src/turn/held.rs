@@ -36,8 +36,8 @@ pub(super) enum Halt {
 impl Halt {
     /// Returns the error texts for calls that have no result yet; `None` if these calls stay open for the next run.
     ///
-    /// The first text is for a call that has not run, the second for a call for which no store records whether it has begun, and the third for a call
-    /// that has run in part.
+    /// The first text is for a call that has not run, and the second for a call for which no store records whether it has begun. The third ends the
+    /// error text of a call whose nested calls have run in part.
     pub(super) fn refuses_calls(self) -> Option<[&'static str; 3]> {
         match self {
             Self::Cancelled => Some([
@@ -64,7 +64,7 @@ impl Live {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a request to stop to the driver of the run, if it is in this process.
+    /// Passes a request to stop to the driver of the run, if a clone of the same [`Turns`] drives it.
     pub(super) fn stop(&self, id: &RunId, stop: RunStop) {
         let held = self.lock().get(id).and_then(Weak::upgrade);
         if let Some(held) = held {

@@ -67,7 +67,7 @@ pub enum StopReason {
     Paused,
     /// The limit on tokens was reached.
     Length,
-    /// A filter or a guardrail intervened, or the model refused.
+    /// A filter or a guardrail of the provider intervened, or the model refused.
     Filtered,
     /// The stream ended before the message was complete.
     Cut,
@@ -78,7 +78,7 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Returns whether the message is complete. An unknown reason counts as incomplete.
+    /// Returns whether the message is complete. A paused message counts as complete, and an unknown reason as incomplete.
     pub fn is_whole(&self) -> bool {
         matches!(self, Self::End | Self::Calls | Self::Paused)
     }
@@ -191,8 +191,8 @@ impl StoredMessage {
         &self.message
     }
 
-    /// Returns the calls of the message, with their positions. `continued` is the toolset if an earlier run may have made the calls: then the tools may have
-    /// been renamed since the model named them.
+    /// Returns the calls of the message, with their positions. `continued` is the toolset if an earlier run may have made the calls: then the tools
+    /// may have been renamed since the model named them.
     pub(super) fn calls<'m>(&'m self, continued: Option<&Toolset>) -> Vec<StoredCall<'m>> {
         let calls = self.message.calls.iter().zip(0..);
         calls
@@ -277,7 +277,7 @@ pub(super) fn leaves_approvals(result: &CallResult) -> bool {
 pub(super) struct Recorded {
     #[serde(flatten)]
     pub(super) message: ModelMessage,
-    /// The number of the message in its run; the first is 1.
+    /// The number of the step since the last message of the user; the first is 1.
     #[serde(default)]
     pub(super) step: u32,
     /// The sequence number of the last message that the model had read when it wrote this message. Earlier versions did not store it.
@@ -336,8 +336,8 @@ impl ToolMessage {
 
     /// Returns the text that the tool sends to the user instead of a message of the model, if the output has `"replyHandled": true`.
     ///
-    /// The text is the value of `replyText`; it is empty if the output has no such key. Both keys may also be written in snake case, as the fields of a Rust
-    /// struct without `rename_all` are: `reply_handled` and `reply_text`.
+    /// The text is the value of `replyText`; it is empty if the output has no such key. Both keys may also be written in snake case, as the fields of
+    /// a Rust struct without `rename_all` are: `reply_handled` and `reply_text`.
     pub fn reply(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Reply {

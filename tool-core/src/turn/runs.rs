@@ -10,12 +10,13 @@ use crate::store::{
 /// The effect of a user's message on a current run of its thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DuringRun {
-    /// The message waits (default). The current run reads it with its next model request. If that run sends no more requests, the next drive reads it.
+    /// The message waits (default). The current run reads it with its next model request. If that run sends no more requests, the next drive reads
+    /// it.
     #[default]
     Wait,
-    /// The message interrupts the run, which ends with [`Outcome::Interrupted`](super::Outcome::Interrupted). A request to the model in flight is dropped.
-    /// Calls that have begun run to their end, and their results are stored. The results of the other calls report that the calls were not run. The next drive
-    /// reads the message.
+    /// The message interrupts the run, which ends with [`Outcome::Interrupted`](super::Outcome::Interrupted). A request to the model in flight is
+    /// dropped. Calls that have begun run to their end, and their results are stored. The results of the other calls report that the calls were not
+    /// run. The next drive reads the message.
     Interrupt,
 }
 
@@ -59,8 +60,8 @@ impl Turns {
 
     /// Cancels a run, even in another process, and returns its row; `None` if the run does not exist. A run that has ended is not changed.
     ///
-    /// A run that this value or a clone of it drives stops at once: the request to the model is dropped and calls are cancelled. A run in another
-    /// process stops before its next step, or at the next renewal of its lease, a third of a [`lease`](Self::lease) after the last one.
+    /// A run that this value or a clone of it drives stops at once: the request to the model is dropped and calls are cancelled. Any other run
+    /// stops before its next step, or at the next renewal of its lease, a third of a [`lease`](Self::lease) after the last one.
     pub async fn cancel(&self, id: &RunId) -> Result<Option<RunRow>, TurnError> {
         let row = self.runs.stop_run(id, RunStop::Cancel).await?;
         if row.is_some() {
@@ -71,9 +72,9 @@ impl Turns {
 
     /// Ends a run regardless of its lease, and returns its row; `None` if the run does not exist. A run that has ended is not changed.
     ///
-    /// Use it for a row whose state is `running` although its driver is dead: a driver whose clock was ahead may have set the end of the lease far in the
-    /// future. The next drive continues from the thread. A driver that is still alive stops before its next step. The audit log, usually the gate's, gets a row
-    /// with the operator and the reason. If the audit is required and that row cannot be written, the run is not ended.
+    /// Use it for a row whose state is `running` although its driver is dead: a driver whose clock was ahead may have set the end of the lease far in
+    /// the future. The next drive continues from the thread. A driver that is still alive stops before its next step. The audit log, usually the
+    /// gate's, gets a row with the operator and the reason. If the audit is required and that row cannot be written, the run is not ended.
     ///
     /// ```
     /// use tool_core::Audit;

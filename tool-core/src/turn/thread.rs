@@ -240,7 +240,8 @@ impl<'s> Thread<'s> {
     }
 
     /// Appends a message of the model, which had read the thread up to the sequence number `read`. Fails with [`TurnError::Busy`] if another run has
-    /// appended a message of the model in the meantime. If `last` is set, the transaction of the message also ends the run.
+    /// appended a message of the model in the meantime, or if the fence refuses the message. If `last` is set, the transaction of the message also
+    /// ends the run.
     pub(super) async fn append_model(
         &mut self,
         message: ModelMessage,

@@ -106,7 +106,7 @@ impl PolicyView {
     }
 }
 
-/// The live rules that each dispatch checks. The check is cheap if nothing has changed since the turn began.
+/// The live rules that each dispatch checks. The check is cheap if nothing has changed since the rules were loaded.
 #[derive(Clone, Debug)]
 pub(crate) struct Live {
     pub(crate) policy: Option<PolicyView>,
@@ -158,7 +158,7 @@ impl Live {
         }
     }
 
-    /// Returns the layer that hides a tool now but did not hide it when the turn began.
+    /// Returns the layer that hides a tool now, if the rules have changed since they were loaded or their stored state is too old.
     pub(crate) fn hides(&self, def: &ToolDef) -> Option<Layer> {
         if let Some(view) = &self.disables
             && !view.shared.0.is_latest(&view.names)

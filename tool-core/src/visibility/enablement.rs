@@ -113,7 +113,7 @@ pub enum Runtime {
     },
 }
 
-/// Category of the harness tools that every triggered conversation has.
+/// Category of the harness tools that every webhook turn has.
 const TRIGGER: &str = "conversation-trigger";
 /// Category of the harness tools of rooms.
 const ROOM: &str = "room";

@@ -353,7 +353,7 @@ impl InstanceView {
         polled::freshen(&self.shared.0).await;
     }
 
-    /// Returns the layer that hides a tool now but did not hide it when the rules were returned.
+    /// Returns the layer that hides a tool now, if the rows have changed since the rules were returned or the last read is too old.
     pub(super) fn hides(&self, def: &ToolDef) -> Option<Layer> {
         if !self.slot.rows.is_latest(&self.edition) && !def.is_harness() && def.category() != SPAWNS
         {

@@ -15,7 +15,7 @@ pub enum Layer {
     Harness,
     /// No row enables the tool.
     Enablement,
-    /// The tool is switched off for the instance or the workspace.
+    /// The tool is switched off for the instance, the workspace or all workspaces.
     Disabled,
     /// Memory is off, and the tool has the category `memory`.
     Memory,

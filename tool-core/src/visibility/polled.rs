@@ -181,7 +181,7 @@ impl Poller {
         if failed.is_none() {
             tracing::error!(
                 %error,
-                "the stored {what} cannot be read: the last known ones apply, and calls of tools that are not read-only are refused"
+                "the stored {what} cannot be read: the last known ones apply, and after a second calls of tools that are not read-only are refused"
             );
         }
     }

@@ -103,8 +103,8 @@ impl Rules {
     }
 
     /// Makes these the rules of an agent that the agent of `parent` starts. That agent gets only the tools that both agents may use. Both deny lists
-    /// apply. If the two allow lists have no common name, the agent has no tools. The agent has no harness tools, and it neither calls nor starts
-    /// agents.
+    /// apply. If both have an allow list and these have no common name, the agent has no tools. The agent has no harness tools, and it neither calls
+    /// nor starts agents.
     ///
     /// ```
     /// use tool_core::Rules;
@@ -120,8 +120,8 @@ impl Rules {
         self
     }
 
-    /// Restricts the tools to harness tools, tools of the category `agent`, and the tools that these rows enable. Without rows, no other tool is enabled: see
-    /// [`Enablement::default_open`].
+    /// Restricts the tools to harness tools, tools of the category `agent`, and the tools that these rows enable. Without rows, no other tool is
+    /// enabled: see [`Enablement::default_open`].
     pub fn enablement(mut self, rows: impl Into<Arc<Enablement>>) -> Self {
         self.enablement = Some(rows.into());
         #[cfg(feature = "host")]
@@ -144,8 +144,8 @@ impl Rules {
         self
     }
 
-    /// Enables the tool only while this flag is `true`, `1` or `yes`. Letter case and surrounding white space are ignored. If the flag name is empty, the tool
-    /// is always enabled.
+    /// Enables the tool only while this flag is `true`, `1` or `yes`. Letter case and surrounding white space are ignored. If the flag name is empty,
+    /// the tool is always enabled.
     pub fn optional(mut self, tool: impl Into<String>, flag: impl Into<String>) -> Self {
         self.optional.insert(tool.into(), flag.into());
         self
@@ -198,8 +198,8 @@ impl Rules {
         self
     }
 
-    /// Sets the policy. It hides the tools that it denies for all arguments. Calls that it denies only for some arguments, or since the turn began, are refused
-    /// when they are made. Its lists for all agents and for this agent apply as well.
+    /// Sets the policy. It hides the tools that it denies for all arguments. Calls that it denies only for some arguments, or since the turn began,
+    /// are refused when they are made. Its lists for all agents and for this agent apply as well.
     pub fn policy(mut self, policy: &SharedPolicy) -> Self {
         self.policy = Some(PolicyView::new(policy));
         self
@@ -276,8 +276,8 @@ impl Rules {
         self.access(name).allowed
     }
 
-    /// Returns the result of checking a name against the lists, and the step that decided it: the lists for all agents, the agent's allow list, the deny lists
-    /// of the agent and its parent agents, or the other lists that apply to the parent agents.
+    /// Returns the result of checking a name against the lists, and the step that decided it: the lists for all agents, the agent's allow list, the
+    /// deny lists of the agent and its parent agents, or the other lists that apply to the parent agents.
     pub fn access(&self, name: &str) -> Access {
         self.access_for(self.agent.as_deref(), name)
     }

@@ -160,8 +160,8 @@ impl Switches {
         self.set(key, on, by, reason).await
     }
 
-    /// Adds an enablement row of a source (`manual` or `skill`) for one workspace or, with `None`, for all. These rows are a host's own list of names;
-    /// for rows that follow the catalogue and skills, use [`InstanceRules`](crate::InstanceRules). Returns whether this changed the row.
+    /// Adds an enablement row of a source (`manual` or `skill`) for one workspace or, with `None`, for all. These rows are a host's own list of
+    /// names; for rows that follow the catalogue and skills, use [`InstanceRules`](crate::InstanceRules). Returns whether this changed the row.
     pub async fn enable(
         &self,
         tool: impl Into<String>,
@@ -334,7 +334,7 @@ impl SwitchesView {
         }
     }
 
-    /// Returns the layer that hides a tool now but did not hide it when the rules were loaded.
+    /// Returns the layer that hides a tool now, if the switches have changed since the rules were loaded or the last read is too old.
     pub(super) fn hides(&self, def: &ToolDef, workspace: &str) -> Option<Layer> {
         let inner = &self.shared.0;
         if !inner.known.is_latest(&self.known) {
