@@ -1,9 +1,9 @@
 //! Conversion of doc comments to description texts.
 //!
-//! Lines of a paragraph are joined. Paragraphs are separated by an empty line. List items and fenced code keep their lines. A heading keeps its own
-//! line, without its `#` marks. Sections for Rust callers (`# Errors`, `# Panics`, `# Safety`, `# Example`, `# Examples`) are removed: a model does
-//! not need them, and every token has a cost. A link to a Rust item becomes the text of the link, because a model cannot follow it; other links are
-//! kept.
+//! Lines of a paragraph are joined. Paragraphs are separated by an empty line. A list item begins a line. Fenced code keeps its lines. A heading
+//! keeps its own line, without its `#` marks. Sections for Rust callers (`# Errors`, `# Panics`, `# Safety`, `# Example`, `# Examples`) are removed:
+//! a model does not need them, and every token has a cost. A link to a Rust item becomes the text of the link, because a model cannot follow it;
+//! other links are kept.
 
 use std::fmt::Write;
 
@@ -171,8 +171,8 @@ fn describe(lines: &[String]) -> String {
     without_item_links(out.trim())
 }
 
-/// Replaces the links that rustdoc resolves to Rust items by their texts: ``[`Item`]``, ``[`item`](fn@item)`` and `[text](path::Item)`. Code keeps its
-/// brackets.
+/// Replaces the links that rustdoc resolves to Rust items by their texts: ``[`Item`]``, ``[`item`](fn@item)`` and `[text](path::Item)`. Code keeps
+/// its brackets.
 fn without_item_links(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

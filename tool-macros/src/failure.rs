@@ -12,7 +12,7 @@ use crate::words::paths_of;
 /// The attribute for errors that the model may read.
 const SHOWN: &str = "shown";
 
-/// Adds the type to the list of error types that are partly visible to the model. This is a list
+/// Adds the type to the list of error types that the model may read as a whole or in part. This is a list
 /// because one blanket impl converts every error to `ToolError`, so a type cannot have its own impl.
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let input: DeriveInput = match syn::parse2(input) {

@@ -288,7 +288,7 @@ fn integer(literal: &LitInt, minus: bool) -> syn::Result<Option<Number>> {
         }))
 }
 
-/// Reads a number with a fraction or an exponent, and keeps its spelling except for `_`; `None` if it is infinite.
+/// Reads a number with a fraction or an exponent, and keeps its digits, without `_` and leading zeros; `None` if it is infinite.
 fn float(literal: &LitFloat, minus: bool) -> syn::Result<Option<Number>> {
     let digits = literal.base10_digits();
     if !literal.suffix().is_empty() || digits.ends_with('.') {

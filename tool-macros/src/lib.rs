@@ -69,8 +69,8 @@ pub fn tool(
 
 /// Emits the tokens in its parentheses after the annotated item.
 ///
-/// `#[tool]` puts the struct of the arguments and all other generated items into this attribute. In an `impl` or a `trait`, where structs are not
-/// allowed, rustc then drops the struct with its attributes and reports one error.
+/// `#[tool]` writes this attribute on the struct of the arguments, with most other generated items in its parentheses. In an `impl` or a `trait`,
+/// where structs are not allowed, rustc then drops the struct with its attributes and reports one error.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn beside(

@@ -9,7 +9,7 @@
 //! })
 //! ```
 //!
-//! Only tokens are read: a body with a syntax error is passed to rustc unchanged. async-stream rewrites
+//! Only tokens are read, so rustc reports the syntax errors of a body. async-stream rewrites
 //! `?` without the user's span, so the conversion to `ToolError` is generated here, with that span.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
@@ -87,7 +87,7 @@ fn at_place(tokens: TokenStream, place: Span) -> TokenStream {
     moved.collect()
 }
 
-/// Checks that the body ends with an expression, the output.
+/// Checks that the body ends with an expression, the output, and that this expression is not a `yield`.
 fn check_output(body: &[TokenTree], errors: &Errors) {
     match body.last() {
         None => errors.at_span(Span::call_site(), NO_OUTPUT),
@@ -124,7 +124,7 @@ struct BodyRewriter<'a> {
 }
 
 impl BodyRewriter<'_> {
-    /// Rewrites the tokens that run in the stream itself, and skips closures, `async` blocks and items.
+    /// Rewrites the tokens that run in the stream itself, and skips closures, `async` blocks and inner fns.
     fn scrub(&mut self, tokens: Vec<TokenTree>, in_macro: bool) -> TokenStream {
         let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len());
         let mut tokens = tokens.into_iter().peekable();

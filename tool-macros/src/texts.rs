@@ -1,7 +1,7 @@
 //! The error texts of the macros.
 //!
-//! A text is in lower case, without a final period, and has code in backticks. It states what is wrong and then what to write instead. The messages
-//! of rules, which begin with an id in brackets, are in the crate `tool-rules`.
+//! A text begins in lower case, is without a final period, and has code in backticks. It states what is wrong and then what to write instead. The
+//! messages of rules, which begin with an id in brackets, are in the crate `tool-rules`.
 
 pub(crate) mod tool;
 

@@ -18,7 +18,7 @@ use crate::derive::model::Decided;
 /// The named types in the fields of each type that was derived in this run of the compiler.
 static NAMES: Mutex<Option<HashMap<String, Vec<String>>>> = Mutex::new(None);
 
-/// Common types that contain no types of the program.
+/// Names that the search skips: common types that contain no types of the program, and `Self`.
 const FOREIGN: &[&str] = &[
     "String", "PathBuf", "Duration", "Value", "Url", "Uuid", "Utc", "Self",
 ];
@@ -35,7 +35,7 @@ pub(crate) struct Circle {
     pub(crate) names: Vec<String>,
 }
 
-/// The types that a type refers to.
+/// The types that a type refers to, and the cycles that its fields may close.
 #[derive(Default)]
 pub(crate) struct Cycles {
     /// The types in the fields, without duplicates.
@@ -43,7 +43,7 @@ pub(crate) struct Cycles {
     pub(crate) circles: Vec<Circle>,
 }
 
-/// Finds the types in the fields of a type, and records their names in [`NAMES`].
+/// Finds the types in the fields of a type and the cycles through them, and records the names of the types in [`NAMES`].
 pub(crate) fn find(decided: &Decided<'_>) -> Cycles {
     let mut found = Cycles::default();
     if decided.is_generic() {
@@ -119,7 +119,7 @@ fn name(path: &TypePath) -> String {
         .unwrap_or_default()
 }
 
-/// Returns the types in `ty` that have no parameters and are not in [`FOREIGN`].
+/// Returns the types in `ty` that have no parameters, begin with an upper-case letter and are not in [`FOREIGN`].
 fn named(ty: &TokenStream) -> Vec<TypePath> {
     let mut found = Vec::new();
     if let Ok(ty) = syn::parse2(ty.clone()) {

@@ -7,8 +7,8 @@ use syn::DeriveInput;
 use crate::derive::expand::impls;
 use crate::words::paths_of;
 
-/// Expands a type that cannot be parsed, if its name can be found. If `error` is `None`, rustc has reported an error, and serde's derives have failed
-/// too.
+/// Expands a type that cannot be parsed, if its name can be found and it has no parameters. If `error` is `None`, rustc has reported an error, and
+/// serde's derives have failed too.
 pub(super) fn of_tokens(item: TokenStream, error: Option<TokenStream>) -> TokenStream {
     let is_half_typed = error.is_none();
     let mut tokens = item.into_iter().skip_while(|token| {

@@ -115,7 +115,7 @@ pub(crate) struct Name {
 
 /// A variant of a union.
 pub(crate) struct Branch<'a> {
-    /// The variant, for spans.
+    /// The name of the variant in Rust.
     pub(crate) ident: &'a Ident,
     pub(crate) name: Name,
     pub(crate) payload: Payload<'a>,
@@ -181,7 +181,7 @@ pub(crate) struct Value {
     /// The Rust type of the field, if it reads or writes the value but the schema is from a different type.
     pub(crate) own: Option<OwnType>,
     pub(crate) bounds: Bounds,
-    /// The place for messages: `field`, `Variant.field`.
+    /// The place for messages, such as `field`, `Variant.field` or `0`.
     pub(crate) label: String,
     /// The number of the value within the type, which names the constants for its constraints and its default.
     pub(crate) number: usize,

@@ -75,7 +75,8 @@ impl Check<'_> {
     }
 }
 
-/// Returns the reader or the writer of the type: the type in serde's attribute, else serde's derive, else `None`.
+/// Returns the reader or the writer of the type: the type in serde's attribute, or serde's derive without such an attribute. `None` if it has neither
+/// or its format is not known.
 fn form_by(other: Option<&OtherType>, has_derive: bool, derived: Option<&Own>) -> Option<Own> {
     match other {
         Some(other) => other.ty().map(Box::new).map(Own::Type),

@@ -439,7 +439,7 @@ impl Read<'_> {
         format_ident!("__Read{}", self.count - 1)
     }
 
-    /// Returns the reader of a value whose schema is from a different type.
+    /// Returns the reader of a value whose schema is from a different type, or that an attribute of serde reads. `None` if the derive cannot name it.
     fn stated(&mut self, ty: &Type, serde: &Serde) -> Option<TokenStream> {
         let private = self.private.clone();
         let Some(reader) = serde.reader() else {

@@ -6,7 +6,8 @@ use crate::errors::Errors;
 use crate::tool::parse::function::Function;
 use crate::tool::texts;
 
-/// Refuses parts of a header that a tool cannot have: `const`, `unsafe`, `extern`, generics, a `where` clause.
+/// Refuses parts of a header that a tool cannot have: `const`, `unsafe`, `extern`, generics, a `where` clause. Also refuses an associated fn and a fn
+/// without a body.
 pub(super) fn check(function: &Function, errors: &Errors) {
     if let Some(token) = &function.constness {
         errors.at(token, texts::CONST);

@@ -269,7 +269,7 @@ fn trait_object(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Returns the first lifetime that is not `'static` and not in a `fn` type.
+/// Returns the first lifetime that is not `'static`. Tokens after `fn`, `Fn` or `for` in the same group are not searched.
 fn lifetime(tokens: TokenStream) -> Option<TokenStream> {
     use proc_macro2::TokenTree::{Group, Ident, Punct};
     let mut tokens = tokens.into_iter();
@@ -293,7 +293,7 @@ fn lifetime(tokens: TokenStream) -> Option<TokenStream> {
     None
 }
 
-/// Returns the first `&` that is not in a `fn` or `Fn` type.
+/// Returns the first `&`. Groups after `fn` or `Fn`, such as the parameters of a `fn` type, are not searched.
 fn inner_reference(tokens: TokenStream) -> Option<TokenStream> {
     use proc_macro2::TokenTree::{Group, Ident, Punct};
     let mut in_fn = false;

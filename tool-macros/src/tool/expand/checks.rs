@@ -105,8 +105,8 @@ fn not_sent(ty: &Type) -> Option<TokenStream> {
     })
 }
 
-/// Generates `check_argument` at the type, `check_constraints` at the constraints, and `check_default` at the default. `at` is the index of the
-/// argument.
+/// Generates `check_argument` at the type, `check_as` at the type of `as`, `check_constraints` at the constraints, and `check_default` at the
+/// default. `at` is the index of the argument.
 fn of_argument(
     tool: &Decided<'_>,
     param: &Param<'_>,
@@ -208,7 +208,7 @@ fn examples(tool: &Decided<'_>) -> TokenStream {
     out
 }
 
-/// Generates the checks for declarations that may conflict with the declarations of parameters.
+/// Generates the checks that no two declarations of secrets or variables conflict.
 fn needs(tool: &Decided<'_>) -> TokenStream {
     let name = tool.ident;
     let mut out = TokenStream::new();

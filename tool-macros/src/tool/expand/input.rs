@@ -88,7 +88,7 @@ pub(crate) fn item(tool: &Decided<'_>, rest: &TokenStream) -> TokenStream {
     }
 }
 
-/// Generates `Decode`, `Deserialize`, `Serialize`, `Debug`, `Clone` and `PartialEq`.
+/// Generates `Record`, `Decode`, `Deserialize`, `Serialize`, `Debug`, `Clone` and `PartialEq`.
 pub(crate) fn impls(tool: &Decided<'_>) -> TokenStream {
     let fields = fields(tool);
     let record = record(tool, &fields);
