@@ -53,7 +53,8 @@ fn encrypt(key: &SealKey, id: &KeyId, text: &str, associated: &[u8]) -> Result<S
     Ok(Sealed::new(id, &nonce, &ciphertext))
 }
 
-/// Decrypts a value. Returns `None` if the value was sealed with a different key or for a different place, or if its bytes were changed.
+/// Decrypts a value. Returns `None` if the value was sealed with a different key, under a different id of the key or for a different place, or if its
+/// bytes were changed.
 fn decrypt(key: &SealKey, sealed: &Sealed, associated: &[u8]) -> Option<SecretString> {
     let (nonce, ciphertext) = sealed.parts();
     let nonce = XNonce::try_from(nonce).ok()?;
@@ -81,7 +82,7 @@ pub(super) fn seal(
     encrypt(key, id, text, &of_place(place, id))
 }
 
-/// Opens a value that was sealed for this place.
+/// Opens a value that was sealed for this place. Returns `None` in the cases of [`decrypt`].
 pub(super) fn open(key: &SealKey, place: &SealedPlace, sealed: &Sealed) -> Option<SecretString> {
     decrypt(key, sealed, &of_place(place, sealed.key()))
 }

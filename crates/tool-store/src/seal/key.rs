@@ -96,32 +96,33 @@ impl fmt::Debug for SealKey {
 /// }
 /// ```
 pub trait KeyProvider: Send + Sync + 'static {
-    /// Returns the id of the key that seals new values. The vault requests it before each write.
+    /// Returns the id of the key that seals new values. The vault requests it, for example, each time it seals a value or begins a transaction that
+    /// seals contents.
     fn current(&self) -> BoxFuture<'_, Result<KeyId, KeyError>>;
 
-    /// Returns the key with an id; `None` if the provider does not have it. The vault requests each key once and caches it until the vault is
-    /// dropped.
+    /// Returns the key with an id; `None` if the provider does not have it. The vault checks each key that it receives, and caches the right keys
+    /// until its last clone is dropped.
     fn key<'a>(&'a self, id: &'a KeyId) -> BoxFuture<'a, Result<Option<SealKey>, KeyError>>;
 }
 
-/// Why a key could not be read. The error texts contain no part of a key.
+/// An error of a key provider, or of reading keys. Except for the causes of a host's own provider, the error texts contain no part of a key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
     /// The environment variable does not exist, or its value is not Unicode.
     #[error(
-        "the environment variable `{0}` is not set, set it to `ID:KEY`, where ID is a name such as `2026-11` and KEY is the output of `openssl rand -base64 32`"
+        "the environment variable `{0}` is not set or is not Unicode, set it to `ID:KEY`, where ID is a name such as `2026-11` and KEY is the output of `openssl rand -base64 32`"
     )]
     Unset(String),
-    /// The file cannot be read.
+    /// The file cannot be read, or is longer than 64 KiB.
     #[error("the key file `{path}` cannot be read: {cause}")]
     File {
         /// The path of the file.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The error of the operating system, or the error for a file that is too long.
         cause: io::Error,
     },
-    /// Other users may read or replace the file.
+    /// Other users may access the file, or its group may write it.
     #[error(
         "other users may read or change the key file `{path}` (its mode is {mode:o}), run `chmod 600` on it, and replace the keys if another user may have read them"
     )]
@@ -131,17 +132,17 @@ pub enum KeyError {
         /// The permission bits of the file.
         mode: u32,
     },
-    /// An entry of the text is invalid.
+    /// An entry of the text is invalid, the text has no entry, or the file is not UTF-8.
     #[error("the keys in {place} are not valid: entry {entry} {why}")]
     Entry {
         /// The source of the text: an environment variable or a file.
         place: String,
-        /// The position of the entry, counted from 1.
+        /// The position of the entry, counted from 1; 1 if the text has no entry or is not UTF-8.
         entry: usize,
         /// The problem with the entry.
         why: &'static str,
     },
-    /// A provider of the host failed.
+    /// A provider failed, a program passed an invalid or repeated id to [`SealKeys`], or the operating system returned no random bytes.
     #[error("the key provider failed: {0}")]
     Provider(Box<dyn Error + Send + Sync>),
 }
@@ -156,7 +157,8 @@ impl KeyError {
 /// Keys in memory: from an environment variable, from a file, or from the program itself. The first key is the current key.
 ///
 /// A text of keys has entries `ID:KEY`, separated by commas or white space. An ID has 1 to 64 ASCII letters, digits, `.`, `-` and `_`; a KEY is
-/// base64 of 32 bytes. In a file, lines that begin with `#` are comments. Changes of the variable or file after the keys were read have no effect.
+/// base64 of 32 bytes. Lines whose first character other than white space is `#` are comments. Changes of the variable or file after the keys were
+/// read have no effect.
 #[derive(Clone)]
 pub struct SealKeys(Vec<(KeyId, SealKey)>);
 

@@ -1,4 +1,4 @@
-//! Key rotation, which seals values of earlier keys again with the current key.
+//! Key rotation, which seals values of other keys again with the current key.
 
 use secrecy::ExposeSecret as _;
 
@@ -23,8 +23,8 @@ pub struct Rotation {
     pub damaged: u64,
     /// The places of the first 100 damaged values.
     pub damaged_places: Vec<SealedPlace>,
-    /// The values that are still sealed with other keys: damaged values, values that a process with an earlier key wrote during the rotation, and
-    /// the rest of the values if [`Vault::rotate_some`] ended at its limit.
+    /// The numbers of values that are still sealed with other keys. They count damaged values, values that a process with a different current key
+    /// wrote during the rotation, and the rest of the values if [`Vault::rotate_some`] ended at its limit.
     pub left: Vec<KeyUse>,
     /// Whether [`Vault::rotate_some`] ended at its limit while values were left, so that another call may seal more of them.
     pub more: bool,
@@ -36,7 +36,8 @@ impl Vault {
         Ok(self.store().key_uses().await?)
     }
 
-    /// Seals all values of other keys with the current key, at most `batch` values in each transaction. 200 is a good size.
+    /// Seals the values of other keys with the current key, at most `batch` values (at least 1) in each transaction. Damaged values are left as they
+    /// are. 200 is a good size.
     ///
     /// A batch replaces each value only if it is unchanged since it was read, so a value that is written during the rotation is not lost, and several
     /// processes may rotate at the same time. If the future is dropped or fails, completed batches are kept, and the next rotation continues.
@@ -45,7 +46,8 @@ impl Vault {
     }
 
     /// Rotates like [`rotate`](Self::rotate), but ends after the batch in which `most` values have been sealed with the current key.
-    /// [`Rotation::more`] is true if values are left that another call may seal. A server calls it in requests that must end within a time limit.
+    /// [`Rotation::more`] is true if values are left that another call may seal. A server calls this method in requests that must end within a time
+    /// limit.
     pub async fn rotate_some(&self, batch: u32, most: u64) -> Result<Rotation, VaultError> {
         let current = self.current().await?;
         let mut rotation = Rotation::default();
@@ -109,8 +111,8 @@ impl Vault {
         }
     }
 
-    /// Retires a key: no process can seal a value with the key afterwards, and the host may remove it from the key provider. Fails if a value is
-    /// sealed with the key, if it is the current key, or if the store does not know the key.
+    /// Retires a key: afterwards, the store refuses values that are sealed with the key, and the host may remove it from the key provider. Fails if a
+    /// value is sealed with the key, if it is the current key, if the store does not know the key, or if the current key cannot be read.
     pub async fn retire_key(&self, key: &KeyId) -> Result<(), VaultError> {
         if *key == self.current().await? {
             return Err(VaultError::Current(key.clone()));

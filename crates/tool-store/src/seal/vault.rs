@@ -34,12 +34,12 @@ pub enum VaultError {
     /// The key provider failed.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The provider's key with an id does not open the values that were sealed under this id.
+    /// The provider's key with an id does not open the check value that the store has for this id.
     #[error(
         "the key `{0}` of the key provider is not the key `{0}` that this store was used with: restore the right key, or give the new key a new id"
     )]
     WrongKey(KeyId),
-    /// The provider does not have a key that stored values are sealed with.
+    /// The provider does not have a key: its current key, or a key that stored values are sealed with.
     #[error("the key provider does not have the key `{key}`{}: add the key", sealed_with(*.values))]
     MissingKey {
         /// The id of the key.
@@ -86,8 +86,8 @@ fn sealed_with(values: Option<u64>) -> String {
 
 /// Stores and opens the secrets and variables of a host. Clones share the keys and the store.
 ///
-/// Each method acts in the workspace of its arguments. Lists contain no values of secrets. Only the methods whose names begin with `open` return
-/// values of secrets.
+/// Methods that take a workspace, an owner of variables or a thread act only in the workspace of this argument. Lists contain no values of secrets.
+/// Only the methods whose names begin with `open` return values of secrets.
 #[derive(Clone)]
 pub struct Vault(Arc<Inner>);
 
@@ -113,8 +113,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails if the provider's key with an id is not the key that sealed values under this id, if the provider lacks a key that values are sealed
-    /// with, or if its current key is retired.
+    /// Fails if the provider's key with an id is not the key that the store was used with under this id, if the provider lacks its current key or a
+    /// key that values are sealed with, if its current key is retired, or if the provider or the store fails.
     pub async fn open(store: impl VaultStore, keys: impl KeyProvider) -> Result<Self, VaultError> {
         Self::open_shared(Arc::new(store), Arc::new(keys)).await
     }
@@ -155,7 +155,7 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails if the store has sealed values.
+    /// Fails with [`VaultError::Locked`] if the store has sealed values, and with [`VaultError::Store`] if the store fails.
     pub async fn without_keys(store: impl VaultStore) -> Result<Self, VaultError> {
         let vault = Self(Arc::new(Inner {
             store: Arc::new(store),
@@ -213,8 +213,8 @@ impl Vault {
         Ok(key)
     }
 
-    /// Returns the id of the current key, after a check that it opens its check value. Fails if the key was retired before this process opened it;
-    /// the store refuses values of keys that are retired later.
+    /// Returns the id of the current key, after a check that it opens its check value. Fails if the key is retired and this vault reads it for the
+    /// first time; the store refuses all values of retired keys.
     pub(super) async fn current(&self) -> Result<KeyId, VaultError> {
         let id = self.provider()?.current().await?;
         if self.opened(&id).is_none() {
@@ -231,8 +231,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails with [`VaultError::NoKeys`] if the vault has no keys, and with [`VaultError::Retired`] if the key was retired before this process used
-    /// it.
+    /// Fails, for example, with [`VaultError::NoKeys`] if the vault has no keys, and with [`VaultError::Retired`] if the vault reads the key for the
+    /// first time and the key is retired.
     pub async fn current_key(&self) -> Result<KeyId, VaultError> {
         self.current().await
     }
@@ -276,7 +276,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails with [`VaultError::NoKeys`] if the vault has no keys, and with [`StoreError::Conflict`] if the value, the name or `by` is empty.
+    /// Fails, for example, with [`VaultError::NoKeys`] if the vault has no keys, and with [`StoreError::Conflict`] if the value, the name or `by` is
+    /// empty, or if the current key is retired.
     pub async fn set_secret(
         &self,
         workspace: &Workspace,
@@ -289,11 +290,11 @@ impl Vault {
     }
 
     /// Seals a secret for [`SecretStore::put_secret`](crate::store::SecretStore::put_secret) or
-    /// [`VaultChange::PutSecret`](crate::store::VaultChange::PutSecret), and stores nothing.
+    /// [`VaultChange::PutSecret`](crate::store::VaultChange::PutSecret), and does not store it.
     ///
     /// # Errors
     ///
-    /// Fails with [`VaultError::NoKeys`] if the vault has no keys, and with [`StoreError::Conflict`] if the value is empty.
+    /// Fails, for example, with [`VaultError::NoKeys`] if the vault has no keys, and with [`StoreError::Conflict`] if the value is empty.
     pub async fn seal_secret(
         &self,
         workspace: &Workspace,
@@ -324,8 +325,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails with [`VaultError::Damaged`] if one of the values was altered, and with [`VaultError::MissingKey`] if the provider does not have its
-    /// key.
+    /// Fails, for example, with [`VaultError::Damaged`] if one of the values was altered, and with [`VaultError::MissingKey`] if the provider lacks
+    /// its key.
     pub async fn open_secrets<N: Into<String>>(
         &self,
         workspace: &Workspace,
@@ -349,7 +350,8 @@ impl Vault {
         Ok(self.store().list_secrets(scope, filter).await?)
     }
 
-    /// Renames a secret without opening it. Returns false if no secret has the old name.
+    /// Renames a secret without opening it. Returns false if no secret has the old name. Fails with [`StoreError::Conflict`] if `to` or `by` is
+    /// empty, or if a different secret has the new name.
     pub async fn rename_secret(
         &self,
         workspace: &Workspace,
@@ -440,11 +442,11 @@ impl Vault {
     }
 
     /// Seals the secret values, for [`VariableStore::put_variables`](crate::store::VariableStore::put_variables) or
-    /// [`VaultChange::PutVariables`](crate::store::VaultChange::PutVariables), and stores nothing.
+    /// [`VaultChange::PutVariables`](crate::store::VaultChange::PutVariables), and does not store them.
     ///
     /// # Errors
     ///
-    /// Fails with [`VaultError::NoKeys`] if a variable is a secret and the vault has no keys.
+    /// Fails, for example, with [`VaultError::NoKeys`] if a variable is a secret and the vault has no keys.
     pub async fn seal_variables(
         &self,
         scope: &VariableScope,
@@ -487,8 +489,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails with [`VaultError::Damaged`] if one of the values was altered, and with [`VaultError::MissingKey`] if the provider does not have its
-    /// key.
+    /// Fails, for example, with [`VaultError::Damaged`] if one of the values was altered, and with [`VaultError::MissingKey`] if the provider lacks
+    /// its key.
     pub async fn open_variables<N: Into<String>>(
         &self,
         scopes: &[VariableScope],
@@ -540,7 +542,7 @@ impl Vault {
 pub struct NewVariableRequest {
     /// The thread that waits for the values.
     pub thread: ThreadId,
-    /// The agent that is started when all values are stored.
+    /// The agent that the host starts when all values are stored.
     pub agent: String,
     /// The owner of the values.
     pub target: VariableScope,
@@ -587,14 +589,14 @@ impl Vault {
         Ok(request)
     }
 
-    /// Stores the values of an answer and returns the names that are still missing. An empty value counts as missing. Removes the request if no name
-    /// is missing.
+    /// Stores the values of an answer and returns the names that are still missing. Empty values of required variables are ignored. Removes the
+    /// request if no name is missing.
     ///
     /// # Errors
     ///
     /// Stores nothing and fails in the same cases as [`variable_request`](Self::variable_request), with [`VaultError::NoKeys`] if a value is secret
-    /// and the vault has no keys, and with [`StoreError::Conflict`] if the request does not contain one of the names, or if a value is not an allowed
-    /// choice.
+    /// and the vault has no keys, and with [`StoreError::Conflict`] if the request does not contain one of the names, if a value is not an allowed
+    /// choice, or if `by` is empty and there are values to store.
     pub async fn answer_variables(
         &self,
         thread: &ThreadId,
@@ -607,9 +609,9 @@ impl Vault {
         Ok(answered.await?)
     }
 
-    /// Seals the secret values of an answer, for
-    /// [`VariableRequestStore::answer_request`](crate::store::VariableRequestStore::answer_request) or
-    /// [`VaultChange::AnswerRequest`](crate::store::VaultChange::AnswerRequest), and stores nothing. Empty values are left out.
+    /// Seals the secret values of an answer, for [`VariableRequestStore::answer_request`](crate::store::VariableRequestStore::answer_request) or
+    /// [`VaultChange::AnswerRequest`](crate::store::VaultChange::AnswerRequest), and does not store them. Empty values of required variables are left
+    /// out.
     ///
     /// # Errors
     ///
