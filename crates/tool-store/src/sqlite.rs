@@ -66,10 +66,10 @@ pub use open::OpenError;
 /// even if other processes use the file. The change is on disk when its future completes (`synchronous = FULL`, write-ahead log). Within a process,
 /// writers queue for one connection, and up to 32 waiting changes share a transaction and its `fsync`. Each change after the first has its own
 /// savepoint. A refused change does not affect the other changes. Across processes, a change waits up to half a minute for the lock; after that the
-/// change is not made, and the error is [`StoreError::Unavailable`]. Readers do not wait for writers. Some changes run before all other waiting
-/// changes, so that no lease expires while a call waits for its end to be stored: [`EffectLedger::end`] and [`EffectLedger::renew`]; `end_run`,
-/// `renew_run` and `stop_run` of [`RunStore`]; the methods that extend a lease or a claim; `release_work` and `end_task_attempt`; audit rows that end
-/// a call; and batches of a journal that begin no run.
+/// change is not made, and the error is [`StoreError::Unavailable`]. Readers of a file do not wait for writers. Some changes run before all other
+/// waiting changes, so that no lease expires while a call waits for its end to be stored: [`EffectLedger::end`] and [`EffectLedger::renew`];
+/// `end_run`, `renew_run` and `stop_run` of [`RunStore`]; the methods that extend a lease or a claim; `release_work` and `end_task_attempt`; audit
+/// rows that end a call; and batches of a journal that begin no run.
 ///
 /// One of the callers that share a transaction runs it. If that caller is dropped, another caller continues. A change whose caller is
 /// dropped before the change has begun is not made.

@@ -24,8 +24,8 @@ macro_rules! columns {
 pub(super) const ERASE: &str = "DELETE FROM tool_store.audit WHERE principal = $1 AND workspace = $2 \
      AND NOT (call = '' AND contract IS NULL AND notes <> '[]')";
 
-/// Returns the statement that removes at most `most` rows of a scope whose calls started before a time. It skips rows that a different transaction
-/// has locked.
+/// Returns the statement that removes at most `most` rows of a scope whose call began, or whose change was made, before a time. It skips rows that a
+/// different transaction has locked.
 pub(super) fn retention(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::new(
         "DELETE FROM tool_store.audit WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.audit WHERE started < ",

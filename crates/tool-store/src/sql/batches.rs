@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// The maximum duration of one transaction of a deletion. Other writers of a SQLite file wait until the transaction ends.
+/// The duration that a transaction of a deletion should not exceed. Other writers of a SQLite file wait until the transaction ends.
 const LONGEST: Duration = Duration::from_millis(20);
 
 /// The maximum number of rows that the next transaction of a deletion removes, adapted to the duration of the previous transactions.
 pub(crate) struct Batches(u32);
 
 impl Batches {
-    /// The first size, which is small enough that even a slow disk removes the rows within 20 ms.
+    /// The first size, which is small, so that the first transaction is also short on a slow disk.
     const FIRST: u32 = 100;
     /// The largest size, so that one slow transaction after many fast transactions does not hold its locks for long.
     const LARGEST: u32 = 5_000;
@@ -37,8 +37,8 @@ impl Batches {
     }
 }
 
-/// Splits rows into batches for statements that contain the values of several rows. The batches have few different sizes, because each size is a different
-/// statement in the cache of a connection.
+/// Splits rows into batches for statements that contain the values of several rows. The batches have few different sizes, because each size is a
+/// different statement in the cache of a connection.
 pub(crate) fn few_sizes<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         let size = [64, 16, 4, 1];

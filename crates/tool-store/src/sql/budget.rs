@@ -131,8 +131,8 @@ async fn held<C: SqlChange>(
     Ok(Some(amount(columns, "tokens", "cost")?))
 }
 
-/// Implements [`BudgetStore::reserve_budget`](crate::store::BudgetStore::reserve_budget), after [`NewReservation::check`]. No other transaction creates the
-/// row of the budget at the same time.
+/// Implements [`BudgetStore::reserve_budget`](crate::store::BudgetStore::reserve_budget), after [`NewReservation::check`]. No other transaction
+/// creates the row of the budget at the same time.
 pub(crate) async fn reserve<C: SqlChange>(
     db: &mut C,
     new: &NewReservation,

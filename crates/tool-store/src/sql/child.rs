@@ -114,7 +114,7 @@ pub(crate) fn last_of_user<DB: SqlDatabase>(thread: &ThreadId, after: u64) -> St
     query
 }
 
-/// Returns the statement that removes rows whose column `conversation` or `parent` contains a thread.
+/// Returns the statement that removes the rows whose `column` contains a thread. The column is `conversation` or `parent`.
 pub(crate) fn removal<DB: SqlDatabase>(column: &str, thread: &ThreadId) -> Statement<DB> {
     let mut removal = Statement::delete(TABLE);
     removal.push("workspace = ");
@@ -198,8 +198,8 @@ pub(crate) async fn children<R: SqlReader>(
     read_all::<R>(&rows)
 }
 
-/// Implements [`ChildStore::open_child`](crate::store::ChildStore::open_child), after [`ChildRow::check`]. No other transaction opens the same thread or
-/// a child of the same parent at the same time.
+/// Implements [`ChildStore::open_child`](crate::store::ChildStore::open_child), after [`ChildRow::check`]. No other transaction opens the same thread
+/// or a child of the same parent at the same time.
 pub(crate) async fn open<C: SqlChange>(
     db: &mut C,
     row: &ChildRow,

@@ -39,7 +39,7 @@ pub(crate) enum Opened {
     Unfetched,
 }
 
-/// How a handle of a store writes contents: sealed with the keys of a cipher, or in clear text.
+/// How a handle of a store writes and reads contents: sealed with the keys of a cipher, or in clear text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contents(Option<Arc<Handle>>);
 
@@ -120,7 +120,8 @@ impl Contents {
 pub(crate) struct Sealer(Option<(Arc<Handle>, KeyId)>);
 
 impl Sealer {
-    /// Returns the key of the values. Before it writes, the transaction must check that the key is known and not retired.
+    /// Returns the id of the key that seals the values; `None` if values are not sealed. Before it writes, the transaction must check that the key is
+    /// known and not retired.
     pub(crate) fn key(&self) -> Option<&KeyId> {
         self.0.as_ref().map(|(_, key)| key)
     }
@@ -140,7 +141,7 @@ impl Sealer {
     }
 }
 
-/// The columns of a text: the text itself, or an empty text and the sealed value.
+/// The values of the columns of a text: the text itself, or an empty text and the sealed value.
 pub(crate) struct Content<'t> {
     pub(crate) text: &'t str,
     sealed: Option<Sealed>,

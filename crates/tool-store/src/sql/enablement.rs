@@ -170,7 +170,7 @@ async fn touch<R: EnablementRows + ?Sized>(
     db.touch(&BTreeSet::from([instance.clone()])).await
 }
 
-/// Recomputes the rows of a tool for all instances. The number of statements does not depend on the number of instances. `every` contains all
+/// Recomputes the rows of a tool for all instances. The number of calls of `db` does not depend on the number of instances. `every` contains all
 /// instances if the tool is global, and is empty otherwise. Returns the instances whose row has changed.
 async fn settle<R: EnablementRows + ?Sized>(
     db: &mut R,

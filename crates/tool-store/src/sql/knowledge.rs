@@ -182,8 +182,8 @@ async fn content<R: SqlReader>(
     Ok((content.to_vec(), columns.maybe_text("text")?))
 }
 
-/// Implements [`KnowledgeStore::write_document`](crate::store::KnowledgeStore::write_document), after [`DocumentWrite::check`]. No other transaction creates
-/// the row of the document at the same time.
+/// Implements [`KnowledgeStore::write_document`](crate::store::KnowledgeStore::write_document), after [`DocumentWrite::check`]. No other transaction
+/// creates the row of the document at the same time.
 pub(crate) async fn write<C: SqlChange>(
     db: &mut C,
     new: &DocumentWrite,

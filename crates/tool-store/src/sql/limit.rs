@@ -56,7 +56,7 @@ impl<DB: SqlDatabase> Expressions<DB> {
         self
     }
 
-    /// Adds the time at which a rate allows a whole burst again, as [`LimitRow::take`] calculates it.
+    /// Adds the time at which a rate allows a whole burst again after it has allowed this call, as [`LimitRow::take`] calculates it.
     fn full_at(&mut self, rate: &Rate, at: i64) -> &mut Self {
         self.sql("(CASE WHEN shared_limit.since < ").number(at);
         self.sql(" OR shared_limit.since > ");

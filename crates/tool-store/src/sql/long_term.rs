@@ -103,8 +103,8 @@ pub(crate) fn listing<DB: SqlDatabase>(scope: Scope<'_>, filter: &MemoryFilter) 
     query
 }
 
-/// Returns the query for the numbers of the newest memories of one scope that have a label and the term of a lookup. A query for two scopes could not read an
-/// index in the order of the numbers.
+/// Returns the query for the numbers of the newest memories of one scope that have a label and the term of a lookup and that have not expired. A
+/// query for two scopes could not read an index in the order of the numbers.
 pub(crate) fn lookup<DB: SqlDatabase>(
     scope: &MemoryScope,
     lookup: &Lookup<'_>,
@@ -123,8 +123,8 @@ pub(crate) fn lookup<DB: SqlDatabase>(
     found
 }
 
-/// Narrows a query to the memories that a reader may read. The labels of the index have already selected candidates, but only the columns of the row
-/// are authoritative.
+/// Narrows a query to the memories that a reader may read and that have not expired. An index has already selected candidates, but only the columns
+/// of the row are authoritative.
 fn narrow_to_readable<DB: SqlDatabase>(
     query: &mut Statement<DB>,
     reader: &MemoryScope,
@@ -220,8 +220,8 @@ pub(crate) async fn locked_memory<C: SqlChange>(
     Ok(found.map(|(_, row)| row))
 }
 
-/// Implements [`LongTermStore::remember`](crate::store::LongTermStore::remember), after [`NewMemory::check`]. No other transaction stores a memory in the scope
-/// at the same time.
+/// Implements [`LongTermStore::remember`](crate::store::LongTermStore::remember), after [`NewMemory::check`]. No other transaction stores a memory in
+/// the scope at the same time.
 pub(crate) async fn remember<C: VectorChange>(
     db: &mut C,
     new: &NewMemory,
@@ -248,7 +248,7 @@ pub(crate) async fn remember<C: VectorChange>(
     Ok(Remembered { event, memory: row })
 }
 
-/// Returns the query for the memories with these numbers that a reader may read, with their words.
+/// Returns the query for the memories with these numbers that a reader may read and that have not expired, with their words.
 pub(crate) fn candidates<DB: SqlDatabase>(
     reader: &MemoryScope,
     now: Timestamp,
@@ -264,7 +264,8 @@ pub(crate) fn candidates<DB: SqlDatabase>(
     query
 }
 
-/// Implements [`LongTermStore::search_memories`](crate::store::LongTermStore::search_memories). `db` plans each query with the values of its parameters.
+/// Implements [`LongTermStore::search_memories`](crate::store::LongTermStore::search_memories). `db` plans each query with the values of its
+/// parameters.
 pub(crate) async fn search<R: SqlReader>(
     db: &mut R,
     reader: &MemoryScope,

@@ -27,8 +27,8 @@ pub(crate) async fn notes<R: SqlReader>(
     Ok(rows.first().map(read).transpose()?.unwrap_or_default())
 }
 
-/// Implements [`LongTermStore::append_note`](crate::store::LongTermStore::append_note), after [`NewNote::check`]. No other transaction appends a note to the
-/// thread at the same time.
+/// Implements [`LongTermStore::append_note`](crate::store::LongTermStore::append_note), after [`NewNote::check`]. No other transaction appends a note
+/// to the thread at the same time.
 pub(crate) async fn append<C: SqlChange>(
     db: &mut C,
     note: &NewNote,

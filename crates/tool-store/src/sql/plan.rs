@@ -152,8 +152,8 @@ pub(crate) fn removal<DB: SqlDatabase>(of: Erasure<'_>) -> Statement<DB> {
     removal
 }
 
-/// Returns the statement that locks the row of a thread, so that no other run of the conversation is created until the transaction ends, and that assigns
-/// `amount` numbers of runs.
+/// Returns the statement that locks the row of a thread, so that no other run of the conversation is created until the transaction ends, and that
+/// assigns `amount` numbers of runs.
 fn number<DB: SqlDatabase>(thread: &ThreadId, amount: u64) -> Statement<DB> {
     let values: [(_, Value); 4] = [
         ("workspace", thread.workspace().as_str().into()),

@@ -389,7 +389,7 @@ pub(crate) fn seal_key(row: &impl SqlRow) -> Result<SealKeyRow, StoreError> {
     })
 }
 
-/// Reads the number of values of each column and key, sorted.
+/// Reads the numbers of values, sorted by column and key.
 pub(crate) fn key_uses(rows: &[impl SqlRow]) -> Result<Vec<KeyUse>, StoreError> {
     let mut uses = Vec::with_capacity(rows.len());
     for row in rows {

@@ -165,8 +165,8 @@ async fn next<C: SqlChange>(
     Ok(last + 1)
 }
 
-/// Implements [`RoomStore::add_room_event`](crate::store::RoomStore::add_room_event), after [`NewRoomEvent::check`]. No other transaction writes events of the
-/// room at the same time.
+/// Implements [`RoomStore::add_room_event`](crate::store::RoomStore::add_room_event), after [`NewRoomEvent::check`]. No other transaction writes
+/// events of the room at the same time.
 pub(crate) async fn add_event<C: SqlChange>(
     db: &mut C,
     event: &NewRoomEvent,
@@ -189,7 +189,8 @@ pub(crate) async fn add_event<C: SqlChange>(
     Ok(db.write(insert).await? > 0)
 }
 
-/// Implements [`RoomStore::take_room_events`](crate::store::RoomStore::take_room_events). No other transaction takes events of the room at the same time.
+/// Implements [`RoomStore::take_room_events`](crate::store::RoomStore::take_room_events). No other transaction takes events of the room at the same
+/// time.
 pub(crate) async fn take_events<C: SqlChange>(
     db: &mut C,
     room: &ThreadId,
@@ -257,8 +258,8 @@ pub(crate) async fn list_events<R: SqlReader>(
     Ok(rows.iter().map(read_event).collect::<Result<_, _>>()?)
 }
 
-/// Implements [`RoomStore::add_room_message`](crate::store::RoomStore::add_room_message), after [`NewRoomMessage::check`]. No other transaction writes messages
-/// of the room at the same time.
+/// Implements [`RoomStore::add_room_message`](crate::store::RoomStore::add_room_message), after [`NewRoomMessage::check`]. No other transaction
+/// writes messages of the room at the same time.
 pub(crate) async fn add_message<C: SqlChange>(
     db: &mut C,
     message: &NewRoomMessage,

@@ -194,7 +194,7 @@ async fn locked<C: SqlChange>(db: &mut C, id: &TaskId) -> Result<Option<TaskRow>
     Ok(rows.first().map(read_task).transpose()?)
 }
 
-/// Writes the row of a task after a step, and the other rows that the step changes.
+/// Writes or removes the row of a task after a step, and writes the run that the step changes.
 async fn apply<C: SqlChange>(
     db: &mut C,
     row: &TaskRow,

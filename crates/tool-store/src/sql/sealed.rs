@@ -11,7 +11,7 @@ pub(crate) struct Source {
     pub(crate) table: &'static str,
     /// The column of the values.
     pub(crate) sealed: &'static str,
-    /// The column of the keys.
+    /// The column of the ids of the keys.
     pub(crate) key: &'static str,
     /// The expressions of the parts of [`SealedPlace`].
     workspace: &'static str,
@@ -194,7 +194,7 @@ pub(crate) fn counts<DB: SqlDatabase>() -> Statement<DB> {
     Statement::part(counts.collect::<Vec<_>>().join(" UNION ALL "))
 }
 
-/// Returns the query for the values of a column that a key has sealed, in rows after a place.
+/// Returns the query for a page of the values of a column that a key has sealed: the values after a place, or the first values.
 pub(crate) fn listing<DB: SqlDatabase>(
     column: SealedColumn,
     key: &KeyId,

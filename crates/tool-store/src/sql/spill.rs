@@ -25,8 +25,8 @@ pub(crate) fn chunks(text: &str) -> impl Iterator<Item = (u64, &str)> {
     })
 }
 
-/// Cuts the requested part out of the chunks that contain it. They belong to a text of this workspace and principal. The first chunk contains the
-/// byte `from`, or is the last chunk of the text.
+/// Cuts the requested part out of the chunks that contain it. The chunks belong to a text of this workspace and principal, and the first chunk
+/// contains the byte `from` or is the last chunk of the text. Returns `None` if there are no rows.
 pub(crate) fn part(
     rows: &[impl SqlRow],
     (workspace, principal): (&Workspace, &str),

@@ -21,7 +21,7 @@ pub(crate) trait SqlDatabase: Database<Row: SqlRow> {
     /// The function that returns the position of a text in a longer text, or 0 if the longer text does not contain it.
     const POSITION: &'static str;
 
-    /// The clause that ends a query for rows that the transaction removes. It skips rows that a different transaction has locked.
+    /// The clause that ends a query for rows that the transaction claims, changes or removes. It skips rows that a different transaction has locked.
     const CLAIM: &'static str;
 
     /// The clause that ends a query for rows that the transaction changes. It waits for a different transaction that has locked the rows.
@@ -138,7 +138,7 @@ pub(crate) trait SqlChange: SqlReader {
         sealer: &Sealer,
     ) -> impl Step<u64, Self::Fault>;
 
-    /// Returns the response that is stored under an idempotency key, if the key has not expired.
+    /// Returns the response that is stored under an idempotency key, if the key has not expired. Fails if the key was used for a different request.
     fn find_request(
         &mut self,
         workspace: &Workspace,
@@ -363,8 +363,8 @@ impl<DB: SqlDatabase> Statement<DB> {
         self.narrow("conversation", Some(thread.conversation()))
     }
 
-    /// Orders a query by workspace and by the column with the name of the row, and begins it after a row. `own` is the workspace if the query is narrowed to
-    /// one.
+    /// Orders a query by `column`, which contains the name of a row, and narrows it to the rows after `last`. `own` is the workspace to which the
+    /// query is narrowed; for `None`, the query is ordered by the workspace first.
     pub(crate) fn after(
         &mut self,
         own: Option<&str>,

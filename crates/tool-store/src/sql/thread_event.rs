@@ -102,8 +102,8 @@ fn insertion<DB: SqlDatabase>(
     Ok(Statement::insert(TABLE, values))
 }
 
-/// Implements [`ThreadEventStore::append_events`](crate::store::ThreadEventStore::append_events), after [`NewThreadEvents::check`] and after the check of
-/// the key of `sealer`.
+/// Implements [`ThreadEventStore::append_events`](crate::store::ThreadEventStore::append_events), after [`NewThreadEvents::check`] and after the
+/// check of the key of `sealer`.
 pub(crate) async fn append<C: SqlChange>(
     db: &mut C,
     new: &NewThreadEvents,

@@ -100,8 +100,8 @@ pub(crate) fn removal<DB: SqlDatabase>(thread: &ThreadId) -> Statement<DB> {
     removal
 }
 
-/// Returns the statement that ends the run of a thread whose processes died too often. A run whose lease ends later than `lease / 3` after `now` has a
-/// driver, and does not end.
+/// Returns the statement that ends the run of a thread whose processes died too often. A run whose lease ends later than `lease / 3` after `now` has
+/// a driver, and does not end.
 ///
 /// The leases of the claim and of the run do not end at the same time, because they are extended separately, each after a third of its length.
 pub(crate) fn end_of_run<DB: SqlDatabase>(
@@ -216,8 +216,8 @@ pub(crate) async fn list<R: SqlReader>(
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-/// Implements [`WorkStore::queue_work`](crate::store::WorkStore::queue_work), after [`NewWork::check`]. No other transaction queues the same thread at the
-/// same time.
+/// Implements [`WorkStore::queue_work`](crate::store::WorkStore::queue_work), after [`NewWork::check`]. No other transaction queues the same thread
+/// at the same time.
 pub(crate) async fn queue<C: SqlChange>(
     db: &mut C,
     work: &NewWork,

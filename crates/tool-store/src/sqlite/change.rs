@@ -25,7 +25,7 @@ type Answer<T> = Result<Result<T, StoreError>, Fault>;
 /// Maximum number of expired responses that a request with a key removes.
 const SWEPT: u32 = 100;
 
-/// Returns the response that is stored under an idempotency key.
+/// Returns the response that is stored under an idempotency key, if the key has not expired. Fails if the key was used for a different request.
 pub(super) async fn find_request<T>(
     db: impl Executor<'_, Database = Sqlite>,
     workspace: &Workspace,

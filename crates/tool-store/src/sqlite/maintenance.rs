@@ -211,7 +211,7 @@ impl SqliteStore {
         Ok(erased)
     }
 
-    /// Purges each table in a separate transaction, so that calls can write in between.
+    /// Purges each kind of row in a separate change, so that calls can write in between.
     async fn purge_rows(
         &self,
         retention: &Retention,

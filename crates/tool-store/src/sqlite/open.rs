@@ -23,14 +23,15 @@ use super::{Fault, SqliteStore};
 /// Timeout of a writer that waits for a different process to release the lock.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Maximum number of concurrent readers in one process. Further readers wait.
+/// Maximum number of concurrent readers of an opened store and its clones. Further readers wait.
 const READERS: u32 = 4;
 
 /// The error of opening a database.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// SQLite cannot use the database: for example, the folder does not exist, permission is missing, or the file is not a SQLite database.
+    /// SQLite cannot use the database: for example, the folder does not exist, permission is missing, the file is not a SQLite database, or a
+    /// statement of a migration fails.
     #[error(
         "`{location}` cannot be opened as a SQLite database, give a file in a folder that exists and may be written: {cause}"
     )]
@@ -40,7 +41,7 @@ pub enum OpenError {
         /// The error of SQLite.
         cause: sqlx::Error,
     },
-    /// The file was written by a later version of this crate.
+    /// The file has a migration that this program does not know, for example because a later version of this crate has opened the file.
     #[error(
         "`{location}` has migration {migration}, which this program does not know, run the version of the program that migrated it, or a later version"
     )]
@@ -50,7 +51,7 @@ pub enum OpenError {
         /// The number of the unknown migration.
         migration: i64,
     },
-    /// The migration of the tables failed.
+    /// The tables cannot be migrated, for example because an applied migration differs from the migration of this program.
     #[error("`{location}` cannot be migrated, restore it from a copy: {cause}")]
     Migration {
         /// The path or URL that was to be opened.
@@ -107,7 +108,7 @@ impl SqliteStore {
         })
     }
 
-    /// Opens a database in memory, for tests. It is removed with the last clone of the store, and can contain 1 GiB.
+    /// Opens a database in memory, for tests. It is removed with the last clone of the store, and its size may be limited to 1 GiB.
     pub async fn in_memory() -> Result<Self, OpenError> {
         let name = "sqlite::memory:";
         let pool = SqlitePoolOptions::new()
@@ -129,7 +130,7 @@ impl SqliteStore {
         })
     }
 
-    /// Waits for running changes, then closes the file for this store and its clones. All later calls fail.
+    /// Waits for running calls, then closes the database for this store and its clones. All later calls fail.
     pub async fn close(self) {
         self.readers.close().await;
         self.writer.close().await;
@@ -139,7 +140,7 @@ impl SqliteStore {
 /// The image of an empty database with all migrations.
 static MIGRATED: OnceLock<Box<[u8]>> = OnceLock::new();
 
-/// Fills a new database in memory with the tables of this version. The first call in a process applies the migrations, and the other calls copy its
+/// Fills a new database in memory with the tables of this version. The first call in a process applies the migrations, and later calls copy its
 /// result, because applying the migrations takes 50 ms, and the tests of a host open thousands of databases.
 async fn migrate_in_memory(
     connection: &mut SqliteConnection,
@@ -205,7 +206,7 @@ async fn path(connection: &mut SqliteConnection) -> Result<PathBuf, sqlx::Error>
     Ok(path.into())
 }
 
-/// Opens the file again and checks that it contains the tables of this version.
+/// Opens the file again and checks that it has the migrations of this version.
 pub(super) async fn connect(
     options: &SqliteConnectOptions,
     watch: &Watch,

@@ -31,7 +31,7 @@ pub(super) const IN_FORCE: &str = concat!(
     order!()
 );
 
-/// The query for the enablement rows of all workspaces, and then of one workspace.
+/// The query for the enablement rows that apply to all workspaces, and then for the rows of one workspace.
 pub(super) const ENABLEMENT: &str = concat!(
     "SELECT ",
     columns!(),
@@ -66,7 +66,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &SwitchFilter) -> QueryBuilder<S
     query
 }
 
-/// Returns the statement that removes switches of a scope that were turned off before a time.
+/// Returns the statement that removes kill switches and disables of a scope that were turned off before a time.
 pub(super) fn retirement(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM switch WHERE (reach, workspace, kind, tool, source) IN \

@@ -538,7 +538,7 @@ async fn every_connection_has_the_configured_pragmas() {
     }
 }
 
-// The second database is a copy of the first one.
+// At least the second database is a copy of an image with all migrations.
 #[tokio::test]
 async fn every_database_in_memory_has_the_configured_pragmas() {
     for _ in 0..2 {

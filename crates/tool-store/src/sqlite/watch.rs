@@ -43,7 +43,7 @@ impl FileId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Files([FileId; 3]);
 
-/// The path of an open database, the identity of its file, and the time at which that identity last changed.
+/// The path of an open database, the identity of its file, and the time at which a change of the identity was last noticed.
 #[derive(Debug)]
 pub(super) struct Watch {
     path: PathBuf,

@@ -42,7 +42,8 @@ pub(super) struct Inner {
     database: Database,
     pub(super) queue: Queue,
     state: Arc<Mutex<State>>,
-    /// Whether a transaction may have begun and not been committed.
+    /// Whether a transaction may be open, or a change of the last transaction has failed because of a fault. The next change then checks or replaces
+    /// the connection.
     dirty: AtomicBool,
     /// Timeout of a change that waits in the queue.
     pub(super) patience: Duration,
@@ -147,7 +148,7 @@ impl Writer {
         self.0.queue.has_members()
     }
 
-    /// Waits for the running change, then closes the connection.
+    /// Waits for the running transaction, then closes the connection.
     pub(super) async fn close(&self) {
         let mut state = self.0.state.lock().await;
         state.closed = true;
@@ -378,7 +379,7 @@ impl Inner {
     }
 }
 
-/// The connection, while one change has exclusive use of it.
+/// The connection, while one group of changes has exclusive use of it.
 enum Held {
     File(OwnedMappedMutexGuard<State, SqliteConnection>),
     Memory {
@@ -427,7 +428,8 @@ impl Change {
         Ok(change)
     }
 
-    /// Commits the transaction to disk. If `is_sound` is false, the next change replaces the connection.
+    /// Commits the transaction to disk. If `is_sound` is false, the next transaction replaces the connection, or checks it if the database is in
+    /// memory.
     async fn commit(mut self, is_sound: bool) -> Result<(), StoreError> {
         if let Database::File { watch, .. } = &self.inner.database
             && watch.files().ok() != self.files

@@ -1,8 +1,8 @@
 //! Codes of the embeddings of chunks, in blocks.
 //!
-//! A search in a large workspace reads the codes, which have one bit for each dimension, and compares only the embeddings of the best candidates exactly. A row for
-//! each code would take several times as long to read, so a row contains the codes of up to [`BLOCK`] chunks of a document. The transaction that changes
-//! chunks or embeddings writes their blocks again.
+//! A search reads the codes, which have one bit for each dimension, and compares only the embeddings of the best candidates exactly. In a small
+//! workspace, all embeddings are candidates. A row for each code would take several times as long to read, so a row contains the codes of up to
+//! [`BLOCK`] chunks of a document. The transaction that changes chunks or embeddings writes their blocks again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,7 +76,7 @@ pub(super) async fn write_blocks<C: SqlChange>(
     Ok(())
 }
 
-/// Returns the query for the blocks of a workspace whose embeddings can be compared with a vector.
+/// Returns the query for the blocks of a workspace whose model and number of dimensions are those of a vector.
 pub(crate) fn blocks<DB: SqlDatabase>(
     workspace: &Workspace,
     vector: &MemoryVector,

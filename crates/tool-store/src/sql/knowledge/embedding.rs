@@ -147,7 +147,7 @@ async fn put_vectors<C: SqlChange>(
         drop(rows);
         let rows = batch.iter().filter_map(|ChunkEmbedding { index, vector }| {
             let dimensions = u64::try_from(vector.values().len()).unwrap_or(u64::MAX);
-            // A second embedding of one chunk would change a row twice, which PostgreSQL refuses.
+            // A second embedding of the same chunk in one statement would change a row twice, which PostgreSQL refuses.
             let id = ids.remove(index)?;
             let values: [Value; 6] = [
                 id.into(),

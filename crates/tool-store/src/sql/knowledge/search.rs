@@ -19,8 +19,7 @@ const FEWEST_CANDIDATES: u32 = 50;
 
 /// The full-text search of a database.
 pub(crate) trait TextIndex: SqlDatabase {
-    /// Adds a condition that selects the chunks of a workspace that contain all of these terms. The condition is that the column `id` is in the result of a
-    /// subquery.
+    /// Adds a subquery for the ids of at most `limit` chunks of a workspace that contain all of these terms.
     fn push_matches(query: &mut Statement<Self>, scope: &str, terms: &[String], limit: u32);
 }
 

@@ -18,7 +18,7 @@ use super::{
 
 const TABLE: &str = "memory_vector";
 
-/// The embeddings that a search compares with a vector: the embeddings of the model of the vector, in these scopes.
+/// The embeddings that a search compares with a vector: the embeddings of the same model, of the memories of these scopes and types.
 pub(crate) struct VectorLookup<'a> {
     pub(crate) vector: &'a MemoryVector,
     /// The scopes, all of one workspace.
@@ -63,7 +63,7 @@ pub(crate) trait VectorReader: SqlReader {
     /// Returns the numbers of the memories with the nearest embeddings, and their cosines, best first. Of memories with equal cosines, the newest is
     /// the first.
     ///
-    /// By default, reads and compares all embeddings of the scopes.
+    /// By default, reads and compares all embeddings of the lookup.
     fn nearest_vectors(
         &mut self,
         lookup: &VectorLookup<'_>,
@@ -94,7 +94,7 @@ pub(crate) fn read_vector(row: &impl SqlRow) -> Result<(u64, Vec<f32>), StoreErr
     Ok((columns.number("seq")?, values))
 }
 
-/// Reads all embeddings of the scopes, and compares them.
+/// Reads all embeddings of the lookup, and compares them.
 async fn nearest_exactly<R: SqlReader + ?Sized>(
     db: &mut R,
     lookup: &VectorLookup<'_>,
@@ -116,7 +116,7 @@ async fn nearest_exactly<R: SqlReader + ?Sized>(
     Ok(nearest(lookup.vector.values(), vectors, lookup.limit))
 }
 
-/// Returns the most similar memory of a scope that the new content may replace, and locks its row.
+/// Returns the most similar memory of a scope that the new content may replace, and locks its row. Considers only the eight nearest memories.
 pub(super) async fn similar<C: VectorChange>(
     db: &mut C,
     new: &NewMemory,
@@ -176,7 +176,7 @@ pub(super) async fn remove_vector<C: SqlChange>(db: &mut C, number: u64) -> Resu
     Ok(())
 }
 
-/// Returns the query for the memories with these numbers that a reader may read.
+/// Returns the query for the memories with these numbers that a reader may read and that have not expired.
 pub(crate) fn hits<DB: SqlDatabase>(
     reader: &MemoryScope,
     now: Timestamp,

@@ -70,8 +70,8 @@ fn page<DB: SqlDatabase>(
     query
 }
 
-/// Narrows a query to rows whose name contains a text. The case of ASCII letters is ignored: `lower` changes no other letters in SQLite, or in PostgreSQL
-/// with the collation `C` of the column.
+/// Narrows a query to rows whose name contains a text. The case of ASCII letters is ignored: `lower` changes no other letters in SQLite, or in
+/// PostgreSQL with the collation `C` of the column.
 fn narrow_to_name<DB: SqlDatabase>(query: &mut Statement<DB>, name: Option<&str>) {
     if let Some(name) = name {
         query.push(format_args!(" AND {}(lower(name), ", DB::POSITION));

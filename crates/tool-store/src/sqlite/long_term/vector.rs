@@ -1,7 +1,8 @@
 //! Embeddings of memories in SQLite: a search reads blocks of codes, and compares only the best candidates exactly.
 //!
-//! A new embedding has no code at first. Searches compare such embeddings exactly, and when a scope has [`PACKED`] of them, the transaction that stored the last
-//! one adds their codes to blocks. The triggers of the migration remove a code when its embedding is removed or changes.
+//! A new embedding has no code at first. Searches compare such embeddings exactly, and when a scope has [`PACKED`] of them, the transaction that
+//! stored the last one adds their codes to blocks. The triggers of the migration remove a code when its embedding is removed or changes, or when the
+//! type or the expiry of its memory changes.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +102,8 @@ fn embeddings(model: &str, mut numbers: Vec<u64>) -> Statement<Sqlite> {
     query
 }
 
-/// Returns the statement that removes the blocks of a scope. Without it, the removal of all memories of the scope would write its blocks once for each memory.
+/// Returns the statement that removes the blocks of a scope. Without it, the removal of all memories of the scope would write its blocks once for
+/// each memory.
 pub(super) fn removal_of_blocks(scope: &MemoryScope) -> Statement<Sqlite> {
     let mut removal = Statement::delete("memory_code");
     removal.push("workspace = ");

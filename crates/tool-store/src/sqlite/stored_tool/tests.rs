@@ -80,7 +80,7 @@ async fn table_refuses_updates_of_versions() {
     assert!(why.unwrap().contains("never changes"));
 }
 
-// Every list, count and search of stored tools uses an index.
+// Each of these lists, counts and searches of stored tools uses an index.
 #[tokio::test]
 async fn every_query_is_narrowed_by_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
