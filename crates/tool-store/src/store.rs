@@ -234,16 +234,17 @@ pub enum StoreError {
     /// The stored row differs from the row that the caller has read. Nothing was changed.
     #[error("stale: {0}")]
     Stale(String),
-    /// The row does not exist.
+    /// The row does not exist, or belongs to a different workspace.
     #[error("missing: {0}")]
     Missing(String),
     /// The author of the change may not make it. Nothing was changed.
     #[error("forbidden: {0}")]
     Forbidden(String),
-    /// The store could not be reached or could not write. The same call may succeed later.
+    /// The store could not be reached, read or written, or something that it needs failed, such as a key provider. The same call may succeed later.
     #[error("the store is unavailable: {0}")]
     Unavailable(Box<dyn Error + Send + Sync>),
-    /// A stored row cannot be read. An operator must repair it, because a retry fails with the same error.
+    /// A stored row cannot be read: its values are invalid, or they are sealed and this handle of the store does not open them. A retry fails with
+    /// the same error.
     #[error("the store contains a value that this program cannot read: {0}")]
     Corrupt(String),
 }

@@ -123,7 +123,7 @@ pub enum VaultChange {
 }
 
 impl VaultChange {
-    /// Returns whether every row of the change belongs to a workspace.
+    /// Returns whether every row of the change belongs to a workspace. Returns true for the retirement of a key, because keys belong to the host.
     fn is_in(&self, own: &Workspace) -> bool {
         let owns = |rows: &[VariableRow]| rows.iter().all(|row| row.scope.in_workspace() == own);
         match self {

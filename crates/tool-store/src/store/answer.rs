@@ -209,7 +209,8 @@ impl Verdict {
         }
     }
 
-    /// Reads a verdict from [`columns`](Self::columns); `None` if the word is unknown, or if the arguments do not belong to this verdict.
+    /// Reads a verdict from [`columns`](Self::columns); `None` if the word is unknown, if an edit has no arguments, or if a different verdict has
+    /// arguments.
     pub fn from_columns(word: &str, edited: Option<String>) -> Option<Self> {
         match (word, edited) {
             ("approve", None) => Some(Self::Approve),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CallId, Scope, StoreFuture, Timestamp, Workspace, words};
 
-/// The subject of an approval.
+/// The kind of subject of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalKind {
@@ -23,25 +23,25 @@ pub struct ApprovalRequest {
     pub id: String,
     /// Whether the subject is a call or a plan.
     pub kind: ApprovalKind,
-    /// The identity of the call; a plan has its own identity. It contains the requester's workspace.
+    /// The identity of the call; a plan has its own identity. The identity contains the requester's workspace.
     pub identity: CallId,
     /// The conversation that the request belongs to.
     pub thread: Option<String>,
-    /// The model's own id of the call.
+    /// The model's own id of the call; empty for a plan.
     pub call: String,
-    /// The name of the tool.
+    /// The name of the tool; empty for a plan.
     pub tool: String,
     /// The user whose call or plan needs the approval.
     pub principal: String,
     /// The agent that acts for the requester.
     pub agent: Option<String>,
-    /// Hash of the tool's contract when the request was made.
+    /// Hash of the tool's contract when the request was made; empty for a plan.
     pub contract: String,
-    /// The arguments of the call, as canonical JSON.
+    /// The arguments of the call, or the plan, as canonical JSON.
     pub arguments: String,
-    /// Version of the policy that required the approval.
+    /// Version of the policy that required the approval; empty for a plan.
     pub policy: String,
-    /// Id of the policy's decision.
+    /// Id of the policy's decision; empty for a plan.
     pub decision: String,
     /// Whether the approver must not be the requester.
     pub four_eyes: bool,

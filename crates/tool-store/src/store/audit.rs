@@ -19,11 +19,11 @@ pub struct AuditRow {
     /// The identity of the call, which contains its workspace. A call has one row. Each later attempt that an operator has allowed has a separate
     /// row, under [`CallId::attempt`].
     pub identity: CallId,
-    /// The model's own id of the call.
+    /// The model's own id of the call; in the row of a change by an operator, the id of the changed call, or empty.
     pub call: String,
-    /// The conversation of the call.
+    /// The conversation of the call, or of the changed row.
     pub thread: Option<String>,
-    /// The user for whom the call was made.
+    /// The user for whom the call was made, or the operator who made the change.
     pub principal: Option<String>,
     /// The user whose rights the tool ran with, if it is not the requesting user.
     pub runtime_user: Option<String>,
@@ -43,17 +43,17 @@ pub struct AuditRow {
     pub decision: Option<String>,
     /// Version of the policy that decided.
     pub policy: Option<String>,
-    /// The id of the approval with which the call ran.
+    /// The id of the approval with which the call ran, or that the operator changed.
     pub approval: Option<String>,
     /// The user who approved the call.
     pub approver: Option<String>,
-    /// `ok`, a name of `tool_core::ErrorKind::as_str`, or `None` while the call runs.
+    /// `ok`, a name of `tool_core::ErrorKind::as_str`, or `None` while the call runs. It is `ok` in the row of a change by an operator.
     pub outcome: Option<String>,
     /// The text of the error for operators, redacted.
     pub error: Option<String>,
     /// The redacted arguments, as JSON.
     pub arguments: String,
-    /// Hash of the arguments as they arrived.
+    /// Hash of the arguments as the caller sent them.
     pub original_hash: String,
     /// Hash of the arguments as the tool read them.
     pub used_hash: Option<String>,
@@ -246,7 +246,7 @@ pub trait AuditSink: Send + Sync + 'static {
     /// and returns the number of removed rows.
     fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64>;
 
-    /// Removes every row of a scope whose call began before `since`, and returns their number.
+    /// Removes every row of a scope whose call began, or whose change was made, before `since`. Returns the number of removed rows.
     ///
     /// The stores on SQLite and PostgreSQL remove the rows in transactions of at most about 20 ms, so that calls can run in between. After an error,
     /// some rows may have been removed. On PostgreSQL, rows that a different transaction has locked remain until the next call.

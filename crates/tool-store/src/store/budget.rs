@@ -52,7 +52,7 @@ impl fmt::Display for BudgetId {
 pub struct BudgetAmount {
     /// The tokens of input and output.
     pub tokens: u64,
-    /// The cost in millionths of the currency of the host's prices; 0 if the host has none.
+    /// The cost in millionths of the currency of the host's prices; 0 if the host has no prices.
     pub cost_micros: u64,
 }
 
@@ -174,7 +174,7 @@ pub struct BudgetRow {
     pub spent: BudgetAmount,
     /// The number of requests whose response did not report its usage. [`spent`](Self::spent) contains the amounts that were reserved for them.
     pub unmeasured: u32,
-    /// When the usage of the settled steps first exceeded a limit, because a request used more than its estimate; `None` if it has not.
+    /// When the usage of the settled steps first exceeded a limit, for example because a request used more than its estimate; `None` if it has not.
     pub overrun: Option<Timestamp>,
     /// When the budget was created.
     pub created: Timestamp,
@@ -295,7 +295,7 @@ pub trait BudgetStore: Send + Sync + 'static {
     /// example because it is settled.
     fn settle_budget(&self, end: BudgetSettlement) -> StoreFuture<'_, Option<BudgetRow>>;
 
-    /// Returns the row of a budget; `None` if nothing was reserved from it yet.
+    /// Returns the row of a budget; `None` if nothing was reserved from it yet, or since it was removed.
     fn budget<'a>(&'a self, id: &'a BudgetId) -> StoreFuture<'a, Option<BudgetRow>>;
 
     /// Lists budgets, ordered by workspace and name.

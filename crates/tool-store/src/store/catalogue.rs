@@ -54,7 +54,7 @@ impl CatalogueEntry {
     }
 }
 
-/// The number of entries that a sync has changed.
+/// The numbers of entries that a sync has added, changed and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogueChanges {
     /// Tools that were added. A renamed tool is not counted.
