@@ -318,6 +318,12 @@ impl StoredEvents {
             }
             read = end;
         }
+        if reader.cursor.in_step
+            && let Some(agents) = &mut reader.agents
+        {
+            // The rows of the step may be removed. A handoff before them was made before the step began.
+            agents.active.clone_from(&agents.next);
+        }
         Ok(())
     }
 

@@ -9,6 +9,7 @@
 mod budgets;
 mod events;
 mod files;
+mod followed_events;
 mod guardrails;
 mod handoffs;
 mod loading;
