@@ -211,6 +211,47 @@ async fn denied_tool_starts_no_agent() {
     }
 }
 
+// Rules and variables hide the tools for prompts, handoffs and sub-agents, each by its own name.
+#[tokio::test]
+async fn rules_and_variables_hide_tools_that_run_agents() {
+    let all = ["helper", "transfer_to_clerk", "worker"];
+    for (denied, off) in [
+        ("", ""),
+        ("helper", ""),
+        ("transfer_to_clerk", ""),
+        ("worker", ""),
+        ("", "helper"),
+        ("", "transfer_to_clerk"),
+        ("", "worker"),
+    ] {
+        let (host, log) = (Host::new(), Log::default());
+        let replies = |name: &str| agent(name, &log, [text("Done.")]);
+        let runtime = host
+            .runtime()
+            .agent(
+                entry(replies("chief"))
+                    .deny([denied])
+                    .prompt(PromptTool::new("helper").optional("HELPER"))
+                    .handoff(Handoff::to("clerk").optional("TRANSFER_TO_CLERK"))
+                    .subagent(Subagent::new("worker").optional("WORKER")),
+            )
+            .agent(entry(replies("helper")).expose("Helps."))
+            .agent(entry(replies("clerk")))
+            .agent(worker(replies("worker")))
+            .build()
+            .unwrap();
+        let mut cx = context();
+        for name in all {
+            let value = if name == off { "false" } else { "true" };
+            cx = cx.variable(name.to_uppercase(), value);
+        }
+        runtime.respond("chief", "Go.", &cx.build()).await.unwrap();
+        let expected = all.into_iter().filter(|name| ![denied, off].contains(name));
+        let expected: Vec<&str> = expected.collect();
+        assert_eq!(log.of("chief")[0].tools, expected, "{denied} {off}");
+    }
+}
+
 // If an agent denies a tool, a sub-agent of its prompt does not have the tool either.
 #[tokio::test]
 async fn sub_agent_of_a_prompt_has_no_denied_tool() {
