@@ -42,7 +42,7 @@ pub(crate) enum Stop {
     Deadline = 1,
     /// The host asked to terminate the run.
     Terminated = 2,
-    /// The host has closed its end of the pipe, or has sent an invalid message.
+    /// The host cannot be reached: it has closed a pipe, or has sent an invalid message or a second program.
     Gone = 3,
 }
 
@@ -113,7 +113,7 @@ impl Signal {
 pub(crate) struct Outbox(Arc<Mutex<Box<dyn Write + Send>>>, Signal);
 
 impl Outbox {
-    /// Sends a message. The run stops if the host has closed the pipe.
+    /// Sends a message. The run stops if the message cannot be written, for example because the host has closed the pipe.
     pub(crate) fn send(&self, message: &ToHost) {
         let mut to = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if protocol::write(&mut *to, message).is_err() {
@@ -135,7 +135,8 @@ pub(crate) enum HostEvent {
 
 /// Serves one run: reads the program, runs it, and reports how it ended.
 ///
-/// Returns after it has reported the end, or when the host has disconnected. The thread that reads from the host is not joined.
+/// Returns at once if the first message is not a program, and otherwise after it has tried to report the end. The thread that reads from the
+/// host is not joined.
 pub(crate) fn serve(mut from: impl Read + Send + 'static, to: impl Write + Send + 'static) {
     let Ok(Some(ToEngine::Run(program))) = protocol::read(&mut from, FIRST) else {
         return;

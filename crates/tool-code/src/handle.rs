@@ -35,9 +35,9 @@ impl RunHandle {
         }))
     }
 
-    /// Ends the run: the engine is interrupted, and its process is killed if it does not end within 150 milliseconds. The result is
-    /// [`Status::Terminated`](crate::Status::Terminated) with this reason, which the model reads. If the method is called several times, the first
-    /// reason is used. A finished run does not change.
+    /// Ends the run: the engine is interrupted, and its process is killed if it does not end within 150 milliseconds. Unless the run ends in a
+    /// different way before that, its status is [`Status::Terminated`](crate::Status::Terminated) with this reason, which the model reads. If the
+    /// method is called several times, the first reason is used. A finished run does not change.
     pub fn terminate(&self, reason: impl Into<String>) {
         let mut known = self.0.reason.lock().unwrap_or_else(PoisonError::into_inner);
         if self.running() {

@@ -1,8 +1,8 @@
 //! `run_code`: code execution for models, with the turn's tools as JavaScript or TypeScript functions.
 //!
 //! A model that needs ten calls and a sum makes one call and gets the sum; its context does not contain the outputs of the tools. The code runs
-//! in `QuickJS`, in its own process that ends with the run. [`tool_isolate`] sandboxes the process: no files except the system's, no
-//! environment, and no network if the kernel supports that. Tool calls run in the host, behind the toolset's gate, like all others.
+//! in `QuickJS`, in its own process that ends with the run. [`tool_isolate`] sandboxes the process: no environment and, as far as the
+//! kernel supports it, no network and no files except the system's. Tool calls run in the host, behind the toolset's gate, like all others.
 //!
 //! ```standalone_crate
 //! use tool_code::Code;
@@ -62,7 +62,8 @@
 //! `tools.name({…})` returns the payload that a client of the tool receives, without the bytes of images, audio and files
 //! (`to_model_output` only changes the text that a model reads), or throws an error with `message` and `kind`. Every call is a call of the toolset,
 //! nested in the call of `run_code`: rules, policy, approval, limits, ledger and audit apply as they do to the model's own
-//! calls. Read-only tools run in parallel, every other tool alone, and calls start in the order in which the code made them.
+//! calls. Calls of read-only tools that are not sequential run in parallel, up to [`Limits::parallel`]; every other call runs alone. Calls
+//! start in the order in which the code made them.
 //!
 //! By default code cannot wait for a person. Tools that may need an approval or a variable are not available,
 //! and a question that a tool asks while it runs fails with the error `Unavailable`. [`CodeBuilder::waiting`] changes that.
@@ -73,12 +74,12 @@
 //! |---|---|
 //! | `success` | the code ran to its end |
 //! | `error` | a syntax error, an exception, an unhandled rejection, a promise that never settles, an exceeded size limit, or a failed process |
-//! | `memory` | the code needed more than [`Limits::memory`] |
+//! | `memory` | the code, the engine or its process ran out of memory, or a string is too long for the engine |
 //! | `link_error` | a static import of a missing module or export, of a path or address, or with attributes; a syntax error in a granted module |
-//! | `terminated` | [`Limits::time`] was exceeded, or [`RunHandle::terminate`] was called |
+//! | `terminated` | the time limit was exceeded ([`Limits::time`], or less time of the call), or [`RunHandle::terminate`] was called |
 //!
-//! The engine is interrupted when its time limit is exceeded. Some built-in functions do not react to an interrupt, so the process
-//! is killed 150 ms later, and loses any output that it has not sent yet. A cancelled call kills the process at once.
+//! The engine is interrupted when its time limit is exceeded. Some built-in functions do not react to an interrupt: if the process still
+//! runs 150 ms later, it is killed, and loses any output that it has not sent yet. A cancelled call kills the process at once.
 //!
 //! # Stored tools
 //!
@@ -86,8 +87,8 @@
 //!
 //! # Security
 //!
-//! Code that escapes from `QuickJS` is still in the sandbox of [`tool_isolate`], and can send only the messages that all code can send:
-//! calls of the tools on its list (which the host counts as well), logs, reports and a result. The host rejects everything else.
+//! Code that escapes from `QuickJS` is still in the sandbox of [`tool_isolate`]. The host accepts only the messages that an engine sends:
+//! calls of the tools on the run's list, logs, reports and a result. It checks the limits of the run again, and rejects everything else.
 //!
 //! # Cost
 //!

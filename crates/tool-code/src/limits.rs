@@ -32,11 +32,12 @@ pub struct Limits {
     pub calls: usize,
     /// Number of read-only tool calls that run in parallel; 8 by default.
     pub parallel: usize,
-    /// Size of one message between process and host in bytes, such as the arguments or the result of a call; 1 MiB by default.
+    /// Size of the arguments of one call, and of its output, as JSON in bytes; 1 MiB by default.
     pub message: usize,
     /// Size of the result as JSON in bytes; 256 KiB by default.
     pub result: usize,
-    /// Size of all log lines in bytes, plus 16 for each line; 64 KiB by default. Further lines are counted and dropped.
+    /// Size of all log lines in bytes, plus 16 for each line; 64 KiB by default. The line that exceeds the limit is cut, and
+    /// further lines are counted and dropped.
     pub logs: usize,
     /// Number of reports; 100 by default. Their bytes count towards `result`.
     pub reports: usize,

@@ -14,12 +14,12 @@ pub enum Status {
     /// The code has a syntax error, has thrown an exception, has an unhandled rejection, waits for a promise that never settles, or has exceeded a
     /// size limit; or the engine's process failed.
     Error,
-    /// The code exceeded its memory limit.
+    /// The code, the engine or its process ran out of memory, or a string is too long for the engine.
     Memory,
     /// A static import refers to a module or export that does not exist or to a path or address, or has attributes; or a granted module has a
     /// syntax error.
     LinkError,
-    /// The run was stopped by its time limit or by its caller.
+    /// The run exceeded its time limit, or the host terminated it.
     Terminated,
 }
 
@@ -36,7 +36,7 @@ impl Status {
     }
 }
 
-/// An error with its position in the original code.
+/// An error, with its position in the original code if the position is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodeError {
@@ -102,28 +102,28 @@ pub struct Log {
     pub text: String,
 }
 
-/// The result of a run: its status, and everything that the code returned, reported and logged.
+/// The result of a run: its status, and what the code returned, reported and logged.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct RunResult {
     /// The status at the end of the run.
     pub status: Status,
-    /// The value that the code returned, as JSON; `null` if it returned no value or did not finish.
+    /// The returned value or the default export, as JSON; `null` if there is none, or if the run did not succeed.
     pub result: Box<RawValue>,
     /// The reason why the run failed or was stopped; `None` for a success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<CodeError>,
-    /// The file of the error's position; `None` for the code itself.
+    /// The file of the error's position; `None` for a position in the code itself, and if no file is known.
     #[serde(skip)]
     pub(crate) file: Option<String>,
     /// Values of `report(value)`, in order.
     pub reports: Vec<Box<RawValue>>,
     /// Lines that the code wrote with `console`, in order.
     pub logs: Vec<Log>,
-    /// Number of log lines beyond the limit, which are dropped.
+    /// Number of log lines that were dropped because of the limit; 0 if the process ended without reporting it.
     #[serde(skip_serializing_if = "is_zero")]
     pub logs_dropped: u64,
-    /// Duration from the start of the process to its end.
+    /// Duration of the run, including the start and the end of its process.
     #[serde(rename = "duration_ms", serialize_with = "milliseconds")]
     pub duration: Duration,
 }

@@ -17,7 +17,7 @@ pub(crate) const ENGINE: &str = "tool-code-engine";
 
 tool_isolate::mode!(ENGINE, crate::engine::main);
 
-/// Time that the process gets after its deadline to report how the run ended, before it is killed.
+/// Time that the process gets after its deadline or a request to terminate to report how the run ended, before it is killed.
 pub(crate) const GRACE: Duration = Duration::from_millis(150);
 
 /// Maximum length of the standard error output that is stored for the operator, in bytes.
@@ -89,7 +89,7 @@ impl Process {
         Ok(())
     }
 
-    /// Writes the queued messages until the process sends a message or closes its output. Cancel safe.
+    /// Writes the queued messages until the next event of the process, and returns the event. Cancel safe.
     pub(crate) async fn next(&mut self) -> Event {
         loop {
             match self.frame() {
@@ -120,7 +120,7 @@ impl Process {
                             self.written = 0;
                         }
                     }
-                    // The process no longer reads, but its earlier messages may still arrive.
+                    // The process no longer reads, but the pipe may still contain its earlier messages.
                     Err(_) => self.outbox.clear(),
                 },
             }

@@ -1,6 +1,6 @@
 //! The protocol between the host and the engine's process: JSON messages in frames with a length prefix.
 //!
-//! The engine uses the process's standard input and output, which the code cannot reach: it has no file
+//! The engine uses the process's standard input and output, which the code cannot reach: the code has no file
 //! descriptors, and `console` output is a message like any other. The host treats every message as
 //! untrusted: a call is only accepted for a tool on the run's list, and passes the gate.
 
@@ -32,7 +32,7 @@ pub(crate) enum ToEngine {
     },
 }
 
-/// The code to run, and its limits.
+/// The code to run, with its tools, modules, files and limits.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Program {
@@ -96,7 +96,7 @@ pub(crate) struct Done {
     pub(crate) status: Status,
     pub(crate) result: Option<Box<RawValue>>,
     pub(crate) error: Option<CodeError>,
-    /// The number of the file of the error's position, counted from zero; `None` for the code.
+    /// The number of the file of the error's position, counted from zero; `None` for a position in the code, and if no file is known.
     pub(crate) file: Option<u16>,
     pub(crate) logs_dropped: u64,
 }
@@ -143,7 +143,7 @@ pub(crate) fn write<T: Serialize>(to: &mut dyn Write, message: &T) -> io::Result
     to.flush()
 }
 
-/// Reads the next message, or returns `None` at the end of the input.
+/// Reads the next message, or returns `None` if the input ends before the length of a message is complete.
 pub(crate) fn read<T: for<'de> Deserialize<'de>>(
     from: &mut dyn Read,
     most: usize,

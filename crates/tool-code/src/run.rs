@@ -16,7 +16,7 @@ use crate::setup::Setup;
 
 /// A run that is ready to start.
 ///
-/// Nothing happens before [`finish`](Self::finish) is polled. Dropping the future ends the process and the pending calls.
+/// No process starts before [`finish`](Self::finish) is polled. Dropping the future ends the process and the pending calls.
 #[must_use = "a run does nothing until `finish` is awaited"]
 pub struct Run {
     setup: std::sync::Arc<Setup>,
@@ -93,9 +93,9 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// Returns `Unavailable` if no process can be started or the process is lost, and `Pending` if a call of the code
-    /// has to wait for a person. The same call can then be repeated; with a ledger, the nested calls that have already
-    /// run are not repeated.
+    /// Returns `Unavailable` if no process can be started, its binary does not contain the engine, or the process is lost. Returns `Pending` if a
+    /// call of the code has to wait for a person or for a time. The same call can then be repeated; with a ledger, the nested calls that have
+    /// already run are not repeated.
     pub async fn finish(self) -> Result<RunResult, ToolError> {
         let began = Instant::now();
         let mut said = Said::default();
@@ -236,7 +236,7 @@ impl Run {
 
     /// Checks the sizes of the result and of the error.
     fn bounded(&self, done: &Done, said: &Said) -> Result<(), &'static str> {
-        /// Maximum size of an error, in bytes. The engine cuts each part of an error far below this limit.
+        /// Maximum size of an error, in bytes. The engine cuts each part of a thrown error far below this limit.
         const ERROR: usize = 32 << 10;
         let result = done.result.as_ref().map_or(0, |result| result.get().len());
         if said.values + result > self.limits.result {
@@ -251,7 +251,7 @@ impl Run {
         Ok(())
     }
 
-    /// Ends a run whose process violates the protocol. The engine never violates it, so the process may be compromised.
+    /// Ends a run whose process violates the protocol or exceeds a limit that the engine checks as well. The process may be compromised.
     async fn broken(&self, process: &mut Process, why: &str) -> Result<Done, ToolError> {
         process.end().await;
         tracing::warn!(

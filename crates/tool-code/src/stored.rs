@@ -16,7 +16,7 @@ use crate::process::GRACE;
 /// Maximum time of the compilation when a version is saved.
 const CHECK: Duration = Duration::from_secs(10);
 
-/// Extensions of the files that are compiled and can be imported.
+/// Extensions of the files that are compiled and can be imported. The entry file may have a different extension.
 const EXTENSIONS: [&str; 4] = [".ts", ".js", ".mts", ".mjs"];
 
 /// Runs functions of the kind `type_script` in the engine of `run_code`.

@@ -98,7 +98,8 @@ impl Calls {
         Ok(promise)
     }
 
-    /// Returns the JSON text of a call's arguments, or the error if the call is not allowed.
+    /// Returns the JSON text of a call's arguments. If the arguments are invalid or the run's limit of calls is reached, returns the kind and the
+    /// text of the error.
     fn arguments<'js>(
         &self,
         ctx: &Ctx<'js>,
@@ -178,7 +179,7 @@ fn told<'js>(ctx: &Ctx<'js>, error: Value<'js>, kind: &str, text: &str) -> Resul
         .into_value())
 }
 
-/// Returns the error text for an unknown tool, which suggests a similar name or lists all names.
+/// Returns the error text for an unknown tool. It suggests a name that differs only in case, `-` and `_`, or lists all names.
 fn no_tool(known: &[String], name: &str) -> String {
     let name: String = name.chars().take(64).collect();
     let folded = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");

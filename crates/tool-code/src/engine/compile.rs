@@ -18,7 +18,7 @@ use crate::outcome::CodeError;
 pub(crate) struct Compiled {
     pub(crate) script: String,
     pub(crate) places: Places,
-    /// The imported modules and the position of each import.
+    /// The imported modules, and the position of the first import of each.
     imports: Vec<(String, (u32, u32))>,
     /// Whether the module has a default export.
     has_default: bool,
@@ -106,14 +106,14 @@ impl Compiled {
 /// A map from positions in the script to positions in the original code, both zero-based.
 #[derive(Default)]
 pub(crate) struct Places {
-    /// Line and column in the script, followed by line and column in the code; sorted.
+    /// Line and column in the script, followed by line and column in the compiled source, inserted lines included; sorted.
     marks: Vec<[u32; 4]>,
     /// Number of lines that were inserted before the code.
     before: u32,
 }
 
 impl Places {
-    /// Maps a position in the script to the position in the code, both one-based.
+    /// Maps a position in the script to the position in the code, both one-based, or returns `None` if it was generated.
     pub(crate) fn original(&self, line: u32, column: u32) -> Option<(u32, u32)> {
         let (line, column) = (line.checked_sub(1)?, column.saturating_sub(1));
         let after = self
@@ -175,12 +175,12 @@ fn imported(parsed: &ParserReturn<'_>, code: &str) -> Vec<(String, (u32, u32))> 
     places.collect()
 }
 
-/// Compiles a module that the host grants.
+/// Compiles source that is a module: a module that the host grants, or a file of a stored function.
 pub(crate) fn granted(source: &str) -> Result<Compiled, CodeError> {
     module(source, language(source, false)?, 0)
 }
 
-/// Returns the language of the code: TypeScript if it parses as TypeScript, otherwise JavaScript.
+/// Returns the language of the code: TypeScript if it parses as TypeScript, otherwise JavaScript. If it is neither, returns the error for TypeScript.
 fn language(code: &str, returns: bool) -> Result<SourceType, CodeError> {
     let mut first = None;
     for kind in [SourceType::ts(), SourceType::mjs()] {
@@ -241,7 +241,7 @@ fn module(code: &str, kind: SourceType, before: u32) -> Result<Compiled, CodeErr
     let scoping = semantic.semantic.into_scoping();
     let name = PathBuf::from("code");
     let mut options = TransformOptions::default();
-    // Unused imports are not removed. An import of a type must be written as `import type`.
+    // Unused imports are not removed. An import of a type must be marked with `type`.
     options.typescript.only_remove_type_imports = true;
     let transformed =
         Transformer::new(&allocator, &name, &options).build_with_scoping(scoping, &mut program);

@@ -28,7 +28,8 @@ pub(super) fn number_of(path: &str, order: &[(String, String)]) -> Option<u16> {
     u16::try_from(place).ok()
 }
 
-/// Converts a thrown value to an error, and returns the error and the index of the file of its position, or `None` for the code itself.
+/// Converts a thrown value to an error, and returns the error and the index of the file of its position. The index is `None` for a position in the
+/// code itself, and if no file is known.
 pub(super) fn fault<'js>(
     ctx: &Ctx<'js>,
     thrown: &Value<'js>,
@@ -61,7 +62,7 @@ pub(super) fn fault<'js>(
 /// The file of a position, and the position.
 type FilePlace<'a> = (Option<&'a str>, (u32, u32));
 
-/// Returns whether the engine ran out of memory, or created a string that is too long for it.
+/// Returns whether this is the error with which the engine reports that it ran out of memory or that a string is too long.
 pub(super) fn is_out_of_memory(error: &CodeError) -> bool {
     error.name == "InternalError" && ["out of memory", "string too long"].contains(&&*error.message)
 }

@@ -146,7 +146,7 @@ export {{ $_{name} as {name} }};"
 
 /// Returns whether a name can be bound by `import { name }`.
 fn is_binding(name: &str) -> bool {
-    // Reserved words of JavaScript modules.
+    // Names that no binding in a JavaScript module can have.
     const RESERVED: &[&str] = &[
         "arguments",
         "await",

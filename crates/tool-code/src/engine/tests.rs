@@ -154,12 +154,13 @@ fn typescript_is_stripped_and_compiled() {
         "class P { constructor(public x: number, private readonly y?: string) {} } return new P(1).x",
         "1",
     );
+    // In TypeScript `f<{a: 1}>(…)` is a call with type arguments; in JavaScript it would be two comparisons.
     gives(
         "function f<T extends object>(t: T): T { return t } return f<{a: 1}>({a: 1}).a",
         "1",
     );
     gives("namespace N { export const a = 1 } export default N.a", "1");
-    // In TypeScript this is a call with type arguments; in JavaScript it would be two comparisons.
+    // An import that is marked with `type` is removed, so its module need not exist.
     gives(
         "import type { X } from './nowhere'; const x: X = 1; return x",
         "1",

@@ -215,8 +215,8 @@ impl Run<'_> {
         Ok(granted)
     }
 
-    /// Compiles, links and starts the code. A failure before the first statement is a link error,
-    /// except for a syntax error that only the engine finds.
+    /// Compiles, links and starts the code. A failure before the first statement is a link error, except for a syntax error that
+    /// only the engine finds, a lack of memory, and a stop.
     fn start(&self, script: &str, granted: &Granted) -> std::result::Result<Started, Done> {
         self.machine.context.with(|ctx| {
             let module = Module::declare(ctx.clone(), CODE, script).map_err(|_| {
@@ -247,7 +247,7 @@ impl Run<'_> {
             match self.machine.runtime.execute_pending_job() {
                 Ok(true) => {}
                 Ok(false) => return self.stopped(),
-                // An exception in a job becomes a rejection; only uncatchable errors arrive here.
+                // An exception in a job becomes a rejection; only uncatchable errors are returned here.
                 Err(job) => {
                     return Err(job.0.with(|ctx| self.thrown(&ctx, Status::Error)));
                 }
