@@ -5,7 +5,8 @@ use serde::de::DeserializeOwned;
 
 /// The contract of a tool: its name and the types of its arguments and its result.
 ///
-/// The type of the arguments implements the trait. Use [`NAME`](Self::NAME) instead of a literal, so that a renamed tool is a compile error.
+/// The type of the arguments implements the trait. Use [`NAME`](Self::NAME) instead of a literal, so that the code also works with a version of this
+/// crate in which the tool has a new name.
 ///
 /// ```
 /// use tool_contracts::ToolContract;

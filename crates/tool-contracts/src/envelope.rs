@@ -153,7 +153,7 @@ pub enum ErrorKind {
     Pending,
     /// The deadline of the call passed.
     TimedOut,
-    /// The turn was cancelled.
+    /// The turn or the call was cancelled, or the caller dropped the call.
     Cancelled,
     /// The body of the tool panicked.
     Panicked,

@@ -27,9 +27,9 @@ pub enum Json {
     Unsigned(u64),
     /// A negative integer.
     Signed(i64),
-    /// A number that is not an integer, or an integer beyond 64 bits.
+    /// A number with a fraction or an exponent, or an integer beyond 64 bits.
     Float(f64),
-    /// A string, without escapes.
+    /// A string, with its escapes decoded.
     Text(String),
     /// An array of values, in order.
     List(Vec<Json>),

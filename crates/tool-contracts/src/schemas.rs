@@ -40,7 +40,8 @@ impl ContractSchema {
 
     /// Compares a tool with the contract. A host can use this in a test of its own implementation of a tool.
     ///
-    /// Descriptions and defaults may be different, and the tool may restrict a string to an enum.
+    /// Descriptions, titles, examples and defaults may be different, and the tool may restrict a string to an enum. The result is not compared if the
+    /// contract has no schema for it.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -118,7 +119,7 @@ impl fmt::Display for ContractMismatch {
 
 impl std::error::Error for ContractMismatch {}
 
-/// Reads a schema without the texts that only people and models read.
+/// Parses a schema, and removes what the comparison ignores.
 fn value(text: &str) -> Value {
     let mut value = serde_json::from_str(text).unwrap_or_default();
     strip(&mut value);
