@@ -32,9 +32,9 @@ const LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_s
 
 /// Serves HTTP/1 until `stopped` is cancelled, and then finishes the requests in progress.
 ///
-/// A connection is closed if no complete request head arrives within `header_timeout`, or if it is idle for that time between two requests. After
-/// `stopped`, a connection is also closed if its client has not read a part of a stream within this time, because the server would otherwise never
-/// end.
+/// A connection is closed if no complete request head is received within `header_timeout`, or if it is idle for that time between two requests. After
+/// `stopped` is cancelled, a connection is also closed if its client has not read a part of the response within `header_timeout`, because the server
+/// might otherwise never end.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -168,7 +168,7 @@ struct Client {
     /// The time since which the connection waits for a request head, in milliseconds after `began`, or [`ASKED`] while a request is being answered.
     since: AtomicU64,
     /// The time at which the last part of the response was passed to the connection, in milliseconds after `began`, or [`ASKED`] if the connection
-    /// has asked for the next part.
+    /// has asked for the next part or no response is being sent.
     sent: AtomicU64,
 }
 
@@ -266,7 +266,7 @@ fn without_delay(stream: &TcpStream) {
     }
 }
 
-/// Returns whether the error concerns one connection only, for example because the client disconnected before it was accepted.
+/// Returns whether the error concerns one connection only, for example because the client disconnected before the connection was accepted.
 fn is_of_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -4,8 +4,9 @@ use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
 use http::{Request, StatusCode, Uri};
 
-/// Refuses requests for unknown hosts and from untrusted web pages. Loopback hosts and origins are always allowed, and so are requests
-/// without `Origin`: browsers send this header with each cross-origin `POST`, and with each cross-origin request whose response a page can read.
+/// Refuses requests for unknown hosts and from untrusted web pages. The hosts `localhost`, `127.0.0.1` and `[::1]` are always allowed, and so are
+/// their `http` and `https` origins. A request without `Origin` needs only an allowed host: browsers send `Origin` with each cross-origin `POST`, and
+/// with each cross-origin request whose response a page can read.
 ///
 /// ```
 /// use tool_http::{HostGuard, HostRefusal};
@@ -29,7 +30,7 @@ pub struct HostGuard {
 #[non_exhaustive]
 pub enum HostRefusal {
     /// The header `Host` is missing or malformed, or the request contains several `Host` headers.
-    #[error("the header `Host` is missing or malformed")]
+    #[error("the header `Host` is missing, malformed or sent several times")]
     NoHost,
     /// The host is not allowed.
     #[error("the host in the header `Host` is not allowed")]
@@ -68,7 +69,7 @@ impl HostGuard {
     ///
     /// # Errors
     ///
-    /// Fails if the host is missing, malformed or not allowed, or if an origin is not allowed.
+    /// Fails if the host is missing, malformed, sent several times or not allowed, or if an origin is not allowed.
     pub fn check<B>(&self, request: &Request<B>) -> Result<(), HostRefusal> {
         let mut hosts = request.headers().get_all(HOST).iter();
         let host = match (hosts.next(), hosts.next(), request.uri().authority()) {

@@ -29,7 +29,7 @@ const LONGEST_KID: usize = 256;
 /// Maximum leeway for the difference between the clocks of issuer and server.
 const MOST_LEEWAY: Duration = Duration::from_mins(5);
 
-/// The reason why a verifier cannot be built.
+/// The reason why a verifier or its [`HttpJwks`] cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JwtConfigError {
@@ -52,7 +52,7 @@ pub enum JwtConfigError {
         /// The reason why it cannot be used.
         reason: String,
     },
-    /// The HTTP client cannot be built: a root certificate is malformed, or the system's certificates cannot be read.
+    /// The HTTP client cannot be built, for example because a root certificate is malformed or the system's certificates cannot be read.
     #[error("the HTTP client for the issuer's keys cannot be built: {0}")]
     Client(String),
 }
@@ -61,26 +61,29 @@ pub enum JwtConfigError {
 ///
 /// A token is accepted if
 ///
+/// - it is at most 16 KiB long, and its `kid` (if present) at most 256 bytes;
 /// - its `alg` is one of [`algorithms`](JwtVerifierBuilder::algorithms); `none` and HMAC cannot be allowed;
-/// - its `typ` (if present) is `JWT` or `at+jwt`;
+/// - its `typ` (if present) is `JWT` or `at+jwt`, in upper or lower case and with or without `application/` before it;
 /// - its signature verifies with the key that its `kid` names. A token without `kid` is accepted only if exactly one key
 ///   of the issuer supports its `alg`. `jku`, `jwk`, `x5u` and `x5c` of a token are never used, and a token with `crit` is refused;
-/// - `iss` is exactly the issuer, `exp` is in the future, `nbf` (if present) is not in the future, and `sub` is a non-empty string;
+/// - `iss` is exactly the issuer, `sub` is a non-empty string and, within the leeway, `exp` is in the future and `nbf` (if present) is
+///   not;
 /// - `aud` (a string or a list) contains the server's own resource, and `scope` contains the scopes that the server requires. If there is no
 ///   `scope`, they must be in `scp`. Each is a space-separated string or a list. `tool_mcp::Auth` and `tool_server::VerifiedTokens` check this item.
 ///
 /// `sub` becomes [`Principal::subject`], the scopes [`Principal::scopes`]. For a refused token, the response has the status 401 and the reason in
-/// `WWW-Authenticate`.
+/// `WWW-Authenticate`; if only a scope is missing, `tool_mcp::Auth` responds with the status 403.
 ///
 /// # Keys
 ///
-/// Keys are fetched when the first token arrives, and cached for the `max-age` of the response: at least 30 seconds, at most 24 hours, and 10 minutes
-/// without `max-age`. After half of this time, but not before 30 seconds, the next token starts a background fetch. A token with an unknown `kid`
-/// also starts a fetch and waits for it, but not sooner than 30 seconds after the last fetch. Only one fetch runs at a time, however many requests
-/// wait for it. A key that is missing from a later response is accepted until the `max-age` of the last response that contained it has passed.
+/// Keys are fetched when the first token is verified, and cached for the `max-age` of the response: at least 30 seconds, at most 24 hours, and 10
+/// minutes without `max-age`. After half of this time, but not before 30 seconds, the next token starts a background fetch. A token that matches no
+/// key, or several keys, also starts a fetch and waits for it, but not sooner than 30 seconds after the start of the last fetch. Only one fetch runs
+/// at a time, however many requests wait for it. A key that is missing from a later response is accepted until the `max-age` of the last response
+/// that contained it has passed.
 ///
-/// After a failed fetch, the cached keys are accepted until they expire. After that, the response to every token has the status 503, and the fetch is
-/// repeated at most every 5 seconds.
+/// After a failed fetch, the cached keys are accepted until they expire. After that, the response to each token with an accepted header has the
+/// status 503, and the fetch is repeated at most every 5 seconds.
 ///
 /// # Example
 ///
@@ -214,7 +217,8 @@ impl JwtVerifierBuilder {
         self
     }
 
-    /// Sets the claim that contains the principal's workspace ([`Principal::workspace`]) as a string. A token without this claim is refused.
+    /// Sets the claim that contains the principal's workspace ([`Principal::workspace`]) as a string. A token is refused if this claim is
+    /// missing, empty or not a string.
     pub fn workspace_claim(mut self, name: impl Into<String>) -> Self {
         self.workspace = Some(name.into());
         self

@@ -1,4 +1,5 @@
-//! Parts that the HTTP servers of tool hosts share: access tokens, checks of the `Host` and `Origin` headers, and the connection loop.
+//! Parts that the HTTP servers of tool hosts share: access tokens, checks of the `Host` and `Origin` headers, the connection loop, and termination
+//! signals.
 //!
 //! ```
 //! use futures::FutureExt as _;

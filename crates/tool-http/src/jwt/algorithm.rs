@@ -18,9 +18,9 @@ pub enum JwtAlgorithm {
     Ps384,
     /// `PS512`: RSASSA-PSS with SHA-512.
     Ps512,
-    /// ECDSA on P-256 with SHA-256.
+    /// `ES256`: ECDSA on P-256 with SHA-256.
     Es256,
-    /// ECDSA on P-384 with SHA-384.
+    /// `ES384`: ECDSA on P-384 with SHA-384.
     Es384,
     /// `EdDSA`: signatures with the curve Ed25519.
     EdDsa,

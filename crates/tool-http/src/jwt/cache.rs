@@ -12,8 +12,8 @@ use super::fetch::{FetchedJwks, JwksError, JwksFetcher};
 use super::keys::{self, Key, MOST_KEYS};
 use crate::AuthError;
 
-/// Shortest time between two fetches while keys are cached. Without it, each token with an unknown `kid`, which any client can send, would cause a
-/// request to the issuer.
+/// Shortest time between two fetches, unless [`RETRY`] applies. Without it, each token with an unknown `kid`, which any client can send, would
+/// cause a request to the issuer.
 const BETWEEN: Duration = Duration::from_secs(30);
 /// Shortest time between two fetches if no cached key matches the token and the last response has expired, or no fetch has succeeded yet.
 const RETRY: Duration = Duration::from_secs(5);
@@ -115,7 +115,7 @@ impl Shared {
     }
 
     /// Starts a fetch, unless a fetch is running or the last fetch began less than `between` ago. Returns a channel that closes when the running
-    /// fetch ends.
+    /// fetch ends, or `None` if no fetch is running.
     ///
     /// The fetch runs in its own task, so that a client that cancels its request does not cancel the fetch: other requests may wait for it, and it
     /// cannot be repeated soon.

@@ -113,7 +113,7 @@ fn text_of(claims: &str, name: &str) -> Result<String, AuthError> {
     Ok(text)
 }
 
-/// Returns the error for claims that violate RFC 7519.
+/// Returns the error for claims that cannot be read.
 pub(super) fn malformed() -> AuthError {
     AuthError::Rejected("a claim of the token is malformed or occurs twice")
 }

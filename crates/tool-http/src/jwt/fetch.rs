@@ -85,8 +85,9 @@ impl JwksError {
 
 /// Fetches keys over HTTPS; `http` is allowed for loopback addresses only.
 ///
-/// Redirects are not followed, a body longer than 512 KiB is an error, and a request takes at most 10 seconds ([`timeout`](Self::timeout)).
-/// The system's certificates are trusted; on Linux, `SSL_CERT_FILE` replaces them. The variables `HTTPS_PROXY` and `NO_PROXY` are respected.
+/// Redirects are not followed, a body longer than 512 KiB is an error, and a request takes at most 10 seconds by default
+/// ([`timeout`](Self::timeout)). The system's certificates are trusted; on Linux, `SSL_CERT_FILE` replaces them. The variables `HTTPS_PROXY` and
+/// `NO_PROXY` are respected, except for loopback addresses, which are always requested directly.
 #[derive(Clone)]
 pub struct HttpJwks {
     url: Url,
@@ -97,8 +98,8 @@ pub struct HttpJwks {
 
 impl HttpJwks {
     /// Creates a fetcher for a URL: the `jwks_uri` of the issuer's metadata. Fails if the URL is malformed, contains
-    /// a user or a password, or is neither `https` nor `http` with a loopback address, or if the system's
-    /// certificates cannot be read.
+    /// a user or a password, or is neither `https` nor `http` with a loopback address, or if the HTTP client cannot
+    /// be built, for example because the system's certificates cannot be read.
     pub fn new(url: &str) -> Result<Self, JwtConfigError> {
         let fault = |reason: &str| JwtConfigError::Url {
             url: url.to_owned(),
@@ -132,7 +133,7 @@ impl HttpJwks {
     }
 
     /// Also trusts a root certificate in DER, such as the certificate of a company's own certificate authority. Fails if the certificate is
-    /// malformed.
+    /// malformed, or if the HTTP client cannot be built.
     pub fn root_certificate(mut self, der: &[u8]) -> Result<Self, JwtConfigError> {
         let root = Certificate::from_der(der);
         self.roots.push(root.map_err(|error| client_error(&error))?);
@@ -223,7 +224,7 @@ fn causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Returns whether a URL has a loopback address.
+/// Returns whether the host of a URL is `localhost` or a loopback address.
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');
