@@ -25,7 +25,7 @@ pub enum Json {
 }
 
 impl Json {
-    /// Returns the first value of a key if the value is an object.
+    /// Returns the first value of a key of an object, or `None` for other values.
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Record(entries) => entries
@@ -59,7 +59,7 @@ impl Json {
     ///
     /// # Errors
     ///
-    /// Fails if the text is not JSON.
+    /// Fails if the text is not JSON, is nested too deeply, or contains a number that is too large.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }

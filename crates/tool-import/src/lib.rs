@@ -1,4 +1,4 @@
-//! Generator of typed Rust tools from JSON definitions.
+//! Generator of typed Rust tools and TypeScript types from JSON definitions.
 //!
 //! [`definitions`] finds the definitions in requests to providers, responses of MCP servers and schema files,
 //! [`typed`] converts a schema to shapes that have Rust types, and [`source`](mod@source) writes them.

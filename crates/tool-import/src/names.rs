@@ -34,7 +34,8 @@ pub fn is_key(key: &str) -> bool {
         && !["self", "Self", "crate", "super", "_"].contains(&key)
 }
 
-/// Converts the keys of one record to Rust identifiers: snake case, a number after a duplicate, and raw identifiers for keywords.
+/// Converts the keys of one record to Rust identifiers: snake case, `field` if no letter would begin the name, a number after a duplicate, and raw
+/// identifiers for keywords.
 pub fn fields<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
     let mut names = Names::default();
     keys.map(|key| {

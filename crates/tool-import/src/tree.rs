@@ -23,7 +23,8 @@ pub struct Typed {
 ///
 /// # Errors
 ///
-/// Fails if a part of the schema has no Rust type that every provider accepts. The error contains each such part and the rule that it breaks.
+/// Fails if a part of the schema has no Rust type that every provider accepts. The error contains the parts that were found and the rules that they
+/// break; parts next to a faulty part may not have been checked.
 pub fn typed(schema: &Json) -> Result<Typed, Vec<Fault>> {
     let read = dynamic::read_text(&schema.to_string()).map_err(|faults| {
         let ours = faults.into_iter().map(|fault| Fault {

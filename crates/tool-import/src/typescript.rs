@@ -40,14 +40,14 @@ const LENGTH: &str = "const length = (least: number, most: number) => (text: str
 
 ";
 
-/// Writes a TypeScript module with the types of tools: for each tool `NameInput` and `NameOutput`, and the interface `Tools`, whose keys are the
-/// names of the tools. With `zod`, the module also exports the zod schemas `NameInputSchema` and `NameOutputSchema`, and `toolSchemas` with all of
-/// them by name. They need version 4 of the package `zod`.
+/// Writes a TypeScript module with the types of tools: for each tool `NameInput` and `NameOutput`, the interface `Tools`, whose keys are the names of
+/// the tools, the type `ToolName` and the list `toolNames`. With `zod`, the module also exports the zod schemas `NameInputSchema` and
+/// `NameOutputSchema`, and `toolSchemas` with all of them by name. They need version 4 of the package `zod`.
 ///
 /// # Errors
 ///
-/// Fails if the types of two tools have the same names, because the names of the tools differ only in their separators and in the case of the letters
-/// that begin a word, such as `get_weather`, `get-weather` and `getWeather`.
+/// Fails if the types of two tools have the same names: the names of the tools are equal, or differ only in their separators and in the case of the
+/// letters that begin a word, such as `get_weather`, `get-weather` and `getWeather`.
 ///
 /// ```
 /// use tool_import::json::Json;
@@ -219,7 +219,7 @@ fn entries(json: &Json) -> &[(String, Json)] {
     }
 }
 
-/// Formats a value as JSON with spaces, which is also a TypeScript literal.
+/// Formats a value as a TypeScript literal: JSON with spaces, in which keys that are identifiers have no quotes.
 fn literal(value: &Json) -> String {
     match value {
         Json::List(items) => {

@@ -176,7 +176,7 @@ fn recursive_zod_schemas_refer_to_each_other() {
     );
 }
 
-// Two tools whose names differ only in separators or in the case of a letter have the same type names.
+// Two tools have the same type names if their names are equal, or differ only in separators and in the case of the letters that begin a word.
 #[test]
 fn tools_with_the_same_type_names_are_refused() {
     let tool = |name: &str| ToolTypes {

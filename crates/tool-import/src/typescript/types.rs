@@ -163,7 +163,7 @@ impl<'a> Types<'a> {
         name_of(&self.space, name)
     }
 
-    /// Declares the referenced types, each on separate lines that begin with `lead`, such as `export `.
+    /// Declares the referenced types. `lead` is the text before each `type`, such as `export `.
     pub fn declared(mut self, lead: &str) -> String {
         let mut text = String::new();
         let mut done = 0;
@@ -195,7 +195,7 @@ fn union(shapes: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// Constraints that a TypeScript type cannot express.
+/// Keywords whose values a TypeScript type cannot express: constraints, and the default.
 const BOUNDS: [&str; 13] = [
     "format",
     "pattern",
@@ -212,7 +212,7 @@ const BOUNDS: [&str; 13] = [
     "default",
 ];
 
-/// Returns the documentation of a value: its description, and the constraints that a type cannot express.
+/// Returns the documentation of a value: its description, `@type integer` for an integer, and its keywords of [`BOUNDS`].
 pub(super) fn about(schema: &Json) -> String {
     let mut text = schema
         .get("description")

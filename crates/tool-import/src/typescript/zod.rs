@@ -226,7 +226,7 @@ fn string(schema: &Json) -> String {
     text
 }
 
-/// Returns the bounds of a number. Omits bounds of integers that a number of JavaScript cannot represent exactly.
+/// Returns the bounds of a number. Omits bounds of integers that are not safe integers of JavaScript.
 fn bounds(schema: &Json, integer: bool) -> String {
     let mut text = String::new();
     for (word, method) in [
