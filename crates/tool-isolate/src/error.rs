@@ -5,7 +5,7 @@ use std::io;
 /// The reason why a job did not start, or the failure of a running job.
 ///
 /// The error texts are for the operator. The texts of [`NotFound`](Self::NotFound) and [`Refused`](Self::Refused) contain only the caller's
-/// values and the system's error.
+/// values, and an error of the system or a fixed reason.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IsolateError {
@@ -17,18 +17,18 @@ pub enum IsolateError {
     /// The helper did not start the job.
     #[error("the helper did not start the job: {0}")]
     Helper(String),
-    /// The program does not exist.
+    /// There is no such program that the job may run, or the interpreter of a script does not exist.
     #[error("there is no program `{program}`")]
     NotFound {
         /// The program as the caller named it.
         program: String,
     },
-    /// The program exists but may not be run, or its working directory cannot be entered.
+    /// The program cannot be started, for example because it may not be run or its working directory cannot be entered.
     #[error("the program `{program}` cannot be run here: {reason}")]
     Refused {
         /// The program as the caller named it.
         program: String,
-        /// The error of the operating system.
+        /// The error of the operating system, or the reason why the helper does not run the program.
         reason: String,
     },
     /// A mechanism that the host requires is not in force.

@@ -35,7 +35,8 @@ pub enum Isolation {
     /// Jobs start through the helper.
     Helper(Helper),
     /// The host itself starts the jobs, each in a process group that is killed at the end of the job. A daemon that leaves its group survives, a
-    /// host that dies leaves all processes behind, and access to files, ports and privileges is not restricted. Use this only if no helper can run.
+    /// host that dies leaves all processes behind, access to files, ports and privileges is not restricted, and no [`Limits`](crate::Limits) are
+    /// set. Use this only if no helper can run.
     GroupOnly,
 }
 
@@ -108,8 +109,8 @@ impl Isolation {
     ///
     /// # Errors
     ///
-    /// Fails if there is no helper, the helper does not start the job, the program does not exist or may not be run, the working directory cannot be
-    /// entered, a required mechanism is not in force, or an operation of the system fails.
+    /// Fails if there is no helper, the helper fails or does not start the job, the program does not exist or may not be run, the working directory
+    /// cannot be entered, a required mechanism is not in force, or an operation of the system fails.
     pub async fn spawn(&self, job: Job) -> Result<Running, IsolateError> {
         match self {
             Self::GroupOnly => {
@@ -218,7 +219,7 @@ impl Helper {
         {
             heard.push((
                 String::from(
-                    "a job can connect to every address that the host can connect to, though its network is off; \
+                    "a job can connect to every address that the host can connect to, though its network is restricted; \
                      `Isolation::require(Mechanism::NetworkNamespace)` refuses jobs whose network is off then",
                 ),
                 reason.clone(),

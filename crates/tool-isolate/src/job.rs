@@ -10,8 +10,8 @@ use tokio::net::unix::pipe;
 
 /// A program to run once, and the files, network and resources that it may use.
 ///
-/// A job inherits no setting of the host: it has only the settings that are made here. All jobs can read the system's libraries and programs
-/// (such as `/usr`, `/bin` and `/lib`), and a few files of `/etc`, for example for name resolution and TLS.
+/// A job inherits neither the environment nor the working directory of the host: they are set here. All jobs can read the system's libraries and
+/// programs (such as `/usr`, `/bin` and `/lib`), and a few files of `/etc`, for example for name resolution and TLS.
 ///
 /// ```
 /// use std::time::Duration;
@@ -56,7 +56,7 @@ impl Job {
         Self::of(Program::Named(program.into()))
     }
 
-    /// Creates a job for the host's own binary, in a mode that [`mode!`](crate::mode) has registered.
+    /// Creates a job for the helper's binary, by default the host's own, in a mode that [`mode!`](crate::mode) has registered.
     pub fn this(mode: impl Into<String>) -> Self {
         Self::of(Program::Mode(mode.into()))
     }
@@ -117,7 +117,7 @@ impl Job {
         self
     }
 
-    /// Lets the job read, execute, change and delete a file, or a directory with everything below it. No device can be created there.
+    /// Lets the job read, execute and change a file, or also create and delete everything below a directory. No device can be created there.
     pub fn writes(mut self, path: impl Into<PathBuf>) -> Self {
         self.writes.push(path.into());
         self
@@ -135,7 +135,8 @@ impl Job {
         self
     }
 
-    /// Kills the job and all its descendants after this time. Without this, a job has no deadline.
+    /// Kills the job and all its descendants after this time; with [`Isolation::GroupOnly`](crate::Isolation::GroupOnly), its process group. By
+    /// default, a job has no deadline.
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
         self
@@ -183,7 +184,7 @@ pub enum Network {
     /// No network at all if the host can create a network namespace, and otherwise no TCP if the kernel's Landlock can restrict it.
     #[default]
     Off,
-    /// TCP on some ports only.
+    /// TCP on some ports only, if the kernel's Landlock can restrict it.
     Tcp {
         /// Ports that the job may connect to.
         connect: Vec<u16>,
@@ -195,7 +196,7 @@ pub enum Network {
 }
 
 impl Network {
-    /// Allows connections to these TCP ports. The job cannot listen on any port.
+    /// Allows connections to these TCP ports, and no listening on TCP ports.
     pub fn tcp(connect: impl IntoIterator<Item = u16>) -> Self {
         Self::Tcp {
             connect: connect.into_iter().collect(),
@@ -207,8 +208,8 @@ impl Network {
 /// The resource limits of a job. `None` adds no limit to the host's limits.
 ///
 /// Limits of the tree apply to the job and its descendants together and require cgroups that the host may create. Limits of a process apply to
-/// each process separately, on every Linux. The limit of a user's processes (`RLIMIT_NPROC`) is not used: it applies neither to root nor to a
-/// tree.
+/// each process separately, on every Linux. With [`Isolation::GroupOnly`](crate::Isolation::GroupOnly), no limit is set. The limit of a user's
+/// processes (`RLIMIT_NPROC`) is not used: it applies neither to root nor to a tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Limits {

@@ -2,8 +2,8 @@
 //!
 //! A job is not started by the host itself but by a *helper*: the host's own binary, run once more. The helper tracks all descendants of the
 //! job and kills all of them, daemons included, when the job ends, when its deadline passes, when the host asks for it and when the host dies. Before
-//! the job's first instruction, the helper removes access to everything that the job does not need: files, TCP ports, privileges, environment. It
-//! uses the mechanisms of the kernel for this; [`Isolation::report`] lists the mechanisms of the current system.
+//! the job's first instruction, the helper removes access to what the job does not need: files, TCP ports, privileges, environment. It uses the
+//! mechanisms that the kernel supports; [`Isolation::report`] lists the mechanisms of the current system.
 //!
 //! The host's `main` begins with one line, before any runtime or thread is started:
 //!
@@ -17,7 +17,7 @@
 //! }
 //! ```
 //!
-//! A host puts an [`Isolation`] into the context; tools start their jobs on it:
+//! A host puts an [`Isolation`] into the context; tools start their jobs with it:
 //!
 //! ```no_run
 //! use tool_isolate::{Isolation, Job, Keep};
@@ -42,19 +42,19 @@
 //! | subreaper, socket to the host | Linux | no descendant of the job outlives the job, its deadline or the host |
 //! | exact environment, no terminal | Linux | only the given variables are set; only files that the host opens without close-on-exec are inherited |
 //! | `setrlimit`, no-new-privs | Linux | memory, files, processor time of each process; no setuid program |
-//! | Landlock | Linux 6.2 (5.13 without truncation), TCP since 6.7, signals since 6.12 | files, TCP ports, signals, tracing, abstract sockets |
+//! | Landlock | Linux 6.2 (5.13 without truncation), TCP 6.7, signals 6.12, sockets with a path ABI 9 | files, TCP ports, signals, tracing, sockets |
 //! | process, IPC and network namespaces | root, or user namespaces | all processes end at once; no access to other processes, their memory or a network |
 //! | separate `/proc` | root | only the job's own processes are visible |
 //! | read-only mounts | root | modes and times of files, devices, `/sys` and cgroups cannot be changed outside of the writable paths |
-//! | separate root | root | only granted files are visible: other files and Unix sockets cannot be found |
+//! | separate root | root | only the system's and the granted files are visible: other files and Unix sockets cannot be found |
 //! | seccomp, if [`Mechanism::UnixSockets`] is required and needs it | Linux | no Unix sockets except pairs of streams or sequential packets |
 //! | no capabilities | root | root in the job does not have the privileges of root |
 //! | `cgroup.kill`, pids and memory cgroups | cgroups that the host may create | the process tree ends at once and is limited as a whole |
 //!
 //! Every available mechanism is used, and [`Isolation::report`] lists the missing ones. [`Isolation::require`] refuses jobs without a mechanism, and
-//! [`Isolation::without`] turns a mechanism off. A host that relies on Landlock should require it: on a kernel without Landlock, jobs otherwise run
-//! with access to every file, after one warning in the log. Two consequences to expect: in a network namespace not even `127.0.0.1` is reachable, and
-//! jobs of a host that is not root have no `/proc`.
+//! [`Isolation::without`] turns a mechanism off. A host that relies on Landlock should require it: on a kernel without Landlock, jobs may otherwise
+//! have access to every file of the host's user, after one warning in the log. Two consequences to expect: in a network namespace not even
+//! `127.0.0.1` is reachable, and jobs of a host that is not root usually have no `/proc`.
 //!
 //! # Cost
 //!

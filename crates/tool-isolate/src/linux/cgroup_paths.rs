@@ -1,9 +1,9 @@
 //! Locations in which the cgroups of jobs can be created.
 //!
-//! In version 2, a cgroup can enable controllers for its children only while it contains no process itself. A host therefore cannot limit jobs in
-//! cgroups below its own. systemd marks a cgroup that it delegates to a service with the attribute `user.delegate`; a host in a leaf of a delegated
-//! cgroup creates the cgroups of its jobs next to its own. All other parents belong to a different manager, even if they are writable (systemd's
-//! single-writer rule, <https://systemd.io/CGROUP_DELEGATION/>).
+//! In version 2, a cgroup can enable controllers for its children only while it contains no process itself. A host therefore cannot enable the
+//! controllers for cgroups below its own. systemd marks a cgroup that it delegates to a service with the attribute `user.delegate`; a host in a
+//! leaf of a delegated cgroup creates the cgroups of its jobs next to its own. All other parents belong to a different manager, even if they are
+//! writable (systemd's single-writer rule, <https://systemd.io/CGROUP_DELEGATION/>).
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The cgroups of one job: `cgroup.kill` of version 2, and limits of the process tree in either version.
 //!
-//! The supervisor creates the job's cgroups below or next to its own, stays outside of them, and removes them when they are empty. In version 1 a
-//! single thread can join, and the processes that it starts are members. In version 2 the whole process joins, starts the job and leaves.
+//! The supervisor creates the job's cgroups below or next to its own, and removes them when they are empty. In version 1 a single thread of the
+//! supervisor joins, and the processes that it starts are members. In version 2 the whole supervisor joins, starts the job and leaves.
 
 use std::fs;
 use std::io;
@@ -194,7 +194,7 @@ impl Cgroups {
         }
     }
 
-    /// Returns the cgroups of a job whose supervisor has ended.
+    /// Returns the cgroups of a job by their name, for a process that removes them after the supervisor has ended.
     pub(super) fn left_behind(name: impl AsRef<Path>) -> Self {
         let name = name.as_ref();
         let paths = CgroupPaths::read();

@@ -1,7 +1,8 @@
-//! The mounts of a job. They are created in a mount namespace of the thread that starts the job, so the supervisor keeps the host's mounts.
+//! The mounts of a job. They are created in a mount namespace of the thread that starts the job, so the supervisor keeps its own mounts.
 //!
 //! Read-only mounts refuse operations that Landlock allows outside of the paths that a job may write: changes of mode, owner, times and attributes of
-//! files, including devices, `/sys`, `/proc` and cgroups. A separate root contains only the granted paths, so the job cannot find other Unix sockets.
+//! files, including devices, `/sys`, `/proc` and cgroups. A separate root contains only the paths of the system and the
+//! granted paths, so the job cannot find other Unix sockets.
 
 use std::ffi::OsString;
 use std::fs;
@@ -27,7 +28,7 @@ use crate::wire::{Held, InForce, Spec};
 ///
 /// # Errors
 ///
-/// Fails if the mounts are only partly changed. Then no process can be started from this thread.
+/// Fails if a writable path cannot be copied or attached, or if the root is only partly changed. Then no job may be started from this thread.
 pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<(), String> {
     let (wants_read_only, wants_root) = (
         spec.has(Mechanism::ReadOnlyMounts),

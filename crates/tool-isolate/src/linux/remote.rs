@@ -150,7 +150,7 @@ impl Remote {
         )))
     }
 
-    /// Kills a helper that has failed, kills its leftover processes in the job's cgroups, and removes the cgroups.
+    /// Kills a helper that has failed and the processes that are left in the job's cgroups, and removes the cgroups.
     pub(super) async fn clear_up(&mut self) {
         let _ = self.child.start_kill();
         let _ = timeout(END, self.child.wait()).await;

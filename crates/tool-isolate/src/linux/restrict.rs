@@ -20,7 +20,7 @@ use crate::wire::{Held, InForce, Spec};
 /// The newest ABI version of Landlock that this code supports. On older kernels, the restrictions of their version apply.
 const INTERFACE: ABI = ABI::V9;
 
-/// Paths that every job may read and execute: programs, libraries, and the files for name resolution, TLS, users, time and terminals.
+/// Paths that every job may read and execute: programs, libraries, and files of `/etc`, for example for name resolution, TLS, users and time.
 pub(super) const SYSTEM: [&str; 32] = [
     "/usr",
     "/bin",
@@ -56,7 +56,7 @@ pub(super) const SYSTEM: [&str; 32] = [
     "/etc/magic",
 ];
 
-/// Devices without state that is shared between processes.
+/// Devices that every job may read and write.
 pub(super) const DEVICES: [&str; 5] = [
     "/dev/null",
     "/dev/zero",
@@ -65,8 +65,8 @@ pub(super) const DEVICES: [&str; 5] = [
     "/dev/urandom",
 ];
 
-/// Restricts files, TCP, signals and tracing for this thread and the processes that it starts. Returns an error if a grant fails, because the job
-/// would fail later with a less clear message.
+/// Restricts files, TCP, signals, sockets and tracing for this thread and the processes that it starts, as far as the kernel supports it. Returns an
+/// error if Landlock fails or a path cannot be granted, because the job would fail later with a less clear message.
 pub(super) fn landlock(spec: &Spec, held: &mut InForce) -> Result<(), String> {
     let status = restrict_self(spec, held.proc_mount.is_yes())?;
     let (LandlockStatus::Available { effective_abi, .. }, false) =

@@ -1,7 +1,7 @@
 //! A separate root for a job: an empty file system with the granted files and folders, at their original paths.
 //!
-//! Before ABI version 9 of Landlock, only a socket's mode decides which processes may connect to it. A process cannot connect to a socket that has no
-//! path in its root.
+//! Before ABI version 9 of Landlock, only the mode of a socket with a path decides which processes may connect to it. A process cannot connect
+//! to a socket that has no path in its root.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
@@ -33,7 +33,7 @@ const LINKS: usize = 40;
 
 /// The reason why the separate root could not be created.
 pub(super) enum Failed {
-    /// The change failed before it had an effect.
+    /// The change failed before it had an effect, or it was undone.
     Before(io::Error),
     /// The root was changed, but it is incomplete.
     Half(io::Error),
@@ -78,7 +78,7 @@ fn empty() -> rustix::io::Result<OwnedFd> {
     )
 }
 
-/// The content of the new root. All paths are real: no part of them is a link.
+/// The content of the new root. All paths except the targets of links are real: no folder in them is a link.
 #[derive(Default)]
 struct Plan {
     /// Copies of readable mounts. No copy is below another copy, or below a writable path.
