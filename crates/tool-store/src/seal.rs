@@ -54,8 +54,8 @@
 //! tries several keys.
 //!
 //! For each key, the database contains a known text that the key has sealed. [`Vault::open`] opens the texts of the keys in use, and fails if the
-//! provider has a wrong key under an id, lacks a key that values are sealed with, or has a retired current key. A host opens its vault when it
-//! starts, and must not serve requests if this fails.
+//! provider has a wrong key under an id, lacks its current key or a key that values are sealed with, or has a retired current key. A host opens its
+//! vault when it starts, and must not serve requests if this fails.
 //!
 //! # Rotation
 //!

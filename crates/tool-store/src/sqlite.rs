@@ -63,10 +63,10 @@ pub use open::OpenError;
 /// Implements the store traits on one SQLite database.
 ///
 /// A change runs in a transaction that takes the write lock when it begins (`BEGIN IMMEDIATE`), so rows that it read are unchanged when it writes,
-/// even if other processes use the file. The change is on disk when its future completes (`synchronous = FULL`, write-ahead log). Within a process,
-/// writers queue for one connection, and up to 32 waiting changes share a transaction and its `fsync`. Each change after the first has its own
-/// savepoint. A refused change does not affect the other changes. Across processes, a change waits up to half a minute for the lock; after that the
-/// change is not made, and the error is [`StoreError::Unavailable`]. Readers of a file do not wait for writers. Some changes run before all other
+/// even if other processes use the file. A change of a file is on disk when its future completes (`synchronous = FULL`, write-ahead log). Within a
+/// process, writers queue for one connection, and up to 32 waiting changes share a transaction and its `fsync`. Each change after the first has its
+/// own savepoint. A refused change does not affect the other changes. Across processes, a change waits up to half a minute for the lock; after that
+/// the change is not made, and the error is [`StoreError::Unavailable`]. Readers of a file do not wait for writers. Some changes run before all other
 /// waiting changes, so that no lease expires while a call waits for its end to be stored: [`EffectLedger::end`] and [`EffectLedger::renew`];
 /// `end_run`, `renew_run` and `stop_run` of [`RunStore`]; the methods that extend a lease or a claim; `release_work` and `end_task_attempt`; audit
 /// rows that end a call; and batches of a journal that begin no run.

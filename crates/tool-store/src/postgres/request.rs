@@ -56,7 +56,7 @@ pub(super) fn erasure(of: Erasure<'_>) -> QueryBuilder<Postgres> {
     query
 }
 
-/// Returns the response that is stored under an idempotency key.
+/// Returns the response that is stored under an idempotency key, if the key has not expired. Fails if the key was used for a different request.
 pub(super) async fn find<T>(
     db: &mut Change<'_>,
     workspace: &Workspace,

@@ -36,7 +36,7 @@ pub(super) const IN_FORCE: &str = concat!(
     order!()
 );
 
-/// The query for the enablement rows of all workspaces, and then of one workspace.
+/// The query for the enablement rows that apply to all workspaces, and then for the rows of one workspace.
 pub(super) const ENABLEMENT: &str = concat!(
     "SELECT ",
     columns!(),

@@ -16,8 +16,8 @@ pub struct AuditNote {
 /// The audit record of one call, or of one change by an operator ([`AuditRow::of_operator`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRow {
-    /// The identity of the call, which contains its workspace. A call has one row. Each later attempt that an operator has allowed has a separate
-    /// row, under [`CallId::attempt`].
+    /// The identity of the call or of the change, which contains the workspace. A call has one row. Each later attempt that an operator has allowed
+    /// has a separate row, under [`CallId::attempt`].
     pub identity: CallId,
     /// The model's own id of the call; in the row of a change by an operator, the id of the changed call, or empty.
     pub call: String,

@@ -146,9 +146,9 @@ impl RenamedTool {
 /// # }
 /// ```
 pub trait Catalogue: Send + Sync + 'static {
-    /// Replaces the catalogue with `entries`, in one transaction. A store that also implements [`EnablementStore`](super::EnablementStore) also moves
-    /// and removes enablement rows, like [`reconcile`](super::EnablementStore::reconcile), but this method returns only the numbers of changed
-    /// entries.
+    /// Replaces the catalogue with `entries`, in one transaction, but does not remove entries named `agent:…`. A store that also implements
+    /// [`EnablementStore`](super::EnablementStore) also moves and removes enablement rows, like [`reconcile`](super::EnablementStore::reconcile), but
+    /// this method returns only the numbers of changed entries.
     fn sync(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, CatalogueChanges>;
 
     /// Returns all entries, ordered by name.
