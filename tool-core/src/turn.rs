@@ -152,13 +152,13 @@ pub enum Turn {
     /// Some calls need variables that have no value. Calls after the first of them run later, unless [`Turns::relaxed_order`] lets them run at once.
     /// Supply the variables and run the message again.
     Lacking(Vec<VariableNeed>),
-    /// An earlier run began a call, and its outcome is unknown. If the call's row is `running`, its lease has not expired; if it is `ambiguous`, an
-    /// operator has to settle it ([`Gate::resolve`](crate::Gate::resolve), with the key in the row). This call and later calls were not run. Run the
-    /// message again when the row is settled.
+    /// An earlier run began a call or one of its nested calls, and the outcome is unknown. If the call's row is `running`, another run may still make
+    /// it; if it is `ambiguous`, an operator has to settle it ([`Gate::resolve`](crate::Gate::resolve), with the key in the row). This call and later
+    /// calls were not run. Run the message again when the row is settled.
     Unsettled(Box<EffectRow>),
-    /// The deadline of the context passed. Calls that had not begun are open: run the message again.
+    /// The deadline of the context passed. Calls without a stored result are open: run the message again.
     Deadline,
-    /// The host is shutting down. Calls that had not begun are open: run the message again in another process.
+    /// The host is shutting down. Calls without a stored result are open: run the message again in another process.
     Draining,
     /// This run of the thread is active in another drive, or it was taken over or ended while this drive ran. No call was begun after this was
     /// detected. Run the message again when the run has ended.

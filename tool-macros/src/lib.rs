@@ -69,7 +69,7 @@ pub fn tool(
 
 /// Emits the tokens in its parentheses after the annotated item.
 ///
-/// `#[tool]` writes this attribute on the struct of the arguments, with most other generated items in its parentheses. In an `impl` or a `trait`,
+/// `#[tool]` writes this attribute on the struct of the arguments, with all other generated items in its parentheses. In an `impl` or a `trait`,
 /// where structs are not allowed, rustc then drops the struct with its attributes and reports one error.
 #[doc(hidden)]
 #[proc_macro_attribute]

@@ -65,8 +65,8 @@ pub enum ApprovalError {
     /// The token is malformed or cannot be verified with the keys of this host, or no approval of the workspace and user matches the token or the id.
     #[error("the approval token is invalid")]
     Invalid,
-    /// The edited arguments do not match the tool's schema, or the tool is not visible. A plan is invalid if its text is not valid JSON or if an object has a
-    /// key twice.
+    /// The edited arguments do not match the tool's schema, or no tool has its name. A plan is invalid if its text is not valid JSON or if an object
+    /// has a key twice.
     #[error("the edit or the plan is invalid: {0}")]
     Edit(ToolError),
     /// The limit of open approvals is reached, so no approval was requested.
@@ -334,8 +334,8 @@ impl Approvals {
         Ok(self.0.store.assign(workspace, id, assignee).await?)
     }
 
-    /// Revokes an approval that is pending, or that is approved and not used yet. Returns whether it was revoked. A call that has begun on an approval is not
-    /// undone.
+    /// Revokes an approval that is pending, or that is approved and not used yet. Returns whether it was revoked. A call that has begun on an
+    /// approval is not undone.
     ///
     /// This is for operators. A requester calls [`withdraw`](Self::withdraw).
     pub async fn revoke(&self, workspace: &Workspace, id: &str) -> Result<bool, ApprovalError> {

@@ -95,8 +95,8 @@ impl Toolset {
     ///
     /// An edited plan has no schema: it only has to be JSON without repeated keys.
     ///
-    /// Fails with [`ApprovalError::Edit`] if the arguments do not match the schema, if no tool has the name of the request, or if the
-    /// plan is invalid. If the tool's contract has changed since the request, its present schema applies, and the call needs a new approval.
+    /// Fails with [`ApprovalError::Edit`] if the arguments do not match the schema, if no tool has the name of the request as its name or alias, or
+    /// if the plan is invalid. If the tool's contract has changed since the request, its present schema applies, and the call needs a new approval.
     pub fn edited_arguments(
         &self,
         request: &ApprovalRequest,

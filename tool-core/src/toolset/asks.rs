@@ -6,7 +6,7 @@ use crate::tool::{Approval, ToolDef};
 
 impl Toolset {
     /// Returns whether a call of this tool may have to wait for a person: for an approval that the tool, its effect or the turn's policy requires, or
-    /// for a required variable without a value. `false` for a tool that is not in the toolset.
+    /// for a required variable without a value. `false` for a tool that the turn cannot use.
     ///
     /// This is for callers that cannot wait, such as code that a model has written. It does not cover questions that a tool asks while it runs: see
     /// [`ToolContext::without_asker`].

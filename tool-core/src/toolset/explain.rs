@@ -88,8 +88,8 @@ impl Toolset {
         missing.map(|need| need.key.clone().into_owned()).collect()
     }
 
-    /// Returns every tool that people may switch on or off, visible or not, for an operator's list. Harness tools and tools that are not in the
-    /// registry, such as tools that call other agents, are not included.
+    /// Returns the tools that people may switch on or off, visible or not, for an operator's list. Harness tools are not included. Call this on a
+    /// toolset of the registry: a toolset that was changed or combined also lists its tools that call other agents.
     pub fn available(&self) -> impl Iterator<Item = Available<'_>> {
         let listed = self
             .shelf

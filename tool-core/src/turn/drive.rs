@@ -104,7 +104,8 @@ pub enum Outcome {
     Client(Vec<ToolCall>),
     /// Calls need variables that have no value. Supply them and drive the thread again.
     Lacking(Vec<VariableNeed>),
-    /// An earlier run began a call whose outcome is unknown, as in [`Turn::Unsettled`]. Drive the thread again when the call's row is settled.
+    /// An earlier run began a call or one of its nested calls, and the outcome is unknown, as in [`Turn::Unsettled`]. Drive the thread again when the
+    /// call's row is settled.
     Unsettled(Box<EffectRow>),
     /// The run reached its limit on steps: [`Turns::most_steps`].
     StepLimit,
@@ -112,15 +113,15 @@ pub enum Outcome {
     SharedBudget(Box<BudgetRow>),
     /// The run reached its limit on tokens or on its cost: [`Turns::most_tokens`], [`Turns::most_cost`].
     Budget,
-    /// The runs since the last message of the user reached their limit on time: [`Turns::most_time`]. Calls that had not begun are open.
+    /// The runs since the last message of the user reached their limit on time: [`Turns::most_time`]. Calls without a stored result are open.
     TimeLimit,
     /// The run was cancelled by the token of its context or by [`Turns::cancel`]. The results of calls that had not begun report the cancellation.
     Cancelled,
     /// A new message of the user arrived: [`DuringRun::Interrupt`](super::DuringRun::Interrupt). Drive the thread again to answer it.
     Interrupted,
-    /// The deadline of the context passed. Calls that had not begun are open; drive the thread again to continue.
+    /// The deadline of the context passed. Calls without a stored result are open; drive the thread again to continue.
     Deadline,
-    /// The host is shutting down. Calls that had not begun are open; drive the thread again in another process.
+    /// The host is shutting down. Calls without a stored result are open; drive the thread again in another process.
     Draining,
     /// This run of the thread is active in another drive, or it was taken over or ended while this drive ran. This drive began no calls after it
     /// detected that. Drive the thread again when the run has ended, even if a message was stored before, because the run may have ended without

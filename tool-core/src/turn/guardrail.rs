@@ -6,9 +6,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GuardrailKind {
-    /// The messages of users, before the first request of an agent.
+    /// The messages of the thread, before a request of an agent.
     Input,
-    /// The text of a model, before it is shown or stored.
+    /// The output of a model, before it is stored.
     Output,
     /// The calls of a model, before one of them is stored or run.
     Call,

@@ -32,7 +32,7 @@ pub struct ModelMessage {
     /// Whether the message was cut off, by the limit on its length or because the connection broke. None of its calls is run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// Names of tools that the provider runs itself. If the model calls one of them here, the result is an error.
+    /// Names of tools that the provider runs itself. If `calls` contains a call of one of them, its result is an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub provider_tools: Vec<String>,
     /// The message as the provider wrote it, if it has to be sent back unchanged: with its reasoning and the signatures.
@@ -139,7 +139,7 @@ pub struct Written {
 }
 
 impl ModelMessage {
-    /// Creates a message of text alone, which ends a run.
+    /// Creates a message of text alone. A run ends with such a message.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),

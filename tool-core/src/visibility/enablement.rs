@@ -167,7 +167,8 @@ pub struct AgentTool {
 }
 
 impl AgentTool {
-    /// Creates the tool that calls the agent `slug`. Its origin becomes `agent:<slug>`, which is also the name of its row.
+    /// Makes `tool` the tool that calls the agent `slug`. Its origin becomes `agent:<slug>`, which is also the name of its row. Fails if the tool is
+    /// invalid.
     pub fn new(slug: &str, tool: DynamicTool) -> Result<Self, RegistryError> {
         let row = format!("agent:{slug}");
         let def = ToolDef::dynamic(Arc::new(tool.origin(row.as_str()).judge()?));

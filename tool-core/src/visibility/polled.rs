@@ -10,7 +10,7 @@ use futures::future::{BoxFuture, Either, select};
 use crate::env;
 use crate::store::StoreError;
 
-/// The pause between two reads of the store.
+/// The longest pause between two reads of the polling task. A change that the store reports ends the pause.
 const POLL: Duration = Duration::from_millis(250);
 /// If the last read is older than this, a call reads the store before the policy decides on the call.
 const FRESH: Duration = Duration::from_millis(500);

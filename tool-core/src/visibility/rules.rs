@@ -180,7 +180,7 @@ impl Rules {
         self
     }
 
-    /// Adds a tool that calls another agent. It is not in the registry, and it replaces a registry tool of the same name.
+    /// Adds a tool that calls another agent. It is not in the registry. If the turn may use it, it replaces a registry tool of the same name.
     pub fn agent_tool(mut self, tool: AgentTool) -> Self {
         self.agents.push(tool);
         self
@@ -210,7 +210,7 @@ impl Rules {
         self.policy.as_ref().map(|view| &view.shared)
     }
 
-    /// Sets the tools that people switch off in this process while turns run.
+    /// Applies the tools that people switch off in this process, also while turns run.
     pub fn disables(mut self, disables: &Disables) -> Self {
         self.disables = Some(DisablesView::new(disables));
         self
