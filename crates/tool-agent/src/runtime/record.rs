@@ -61,6 +61,9 @@ pub(super) struct Recorder {
 struct State {
     /// The run that this process drives; `None` before the run has begun, after its end was stored, and after a different process has taken it over.
     fence: Option<RunFence>,
+    /// The start of the running step, until another event of the step or the next batch follows. The event of a short step is dropped with its message,
+    /// and is never serialized.
+    start: Option<AgentEvent>,
     /// The events that are not stored yet.
     pending: Vec<AgentEvent>,
     /// The number of bytes that may still be stored for the pieces of the step.
@@ -89,6 +92,13 @@ impl State {
         let length = serde_json::to_string(&event).map_or(usize::MAX, |body| body.len());
         if length <= ThreadEvent::MOST_BYTES && self.spend(length) {
             self.pending.push(event);
+        }
+    }
+
+    /// Adds the start of the running step, if it was not added yet.
+    fn push_start(&mut self) {
+        if let Some(start) = self.start.take() {
+            self.push_piece(start);
         }
     }
 
@@ -132,6 +142,7 @@ impl State {
     }
 
     fn drop_pieces(&mut self) {
+        self.start = None;
         self.pending.retain(|event| !is_transient(&event.kind));
     }
 }
@@ -222,6 +233,7 @@ impl Recorder {
                 fence: Some(fence),
                 pending: vec![event],
                 ends_step: true,
+                start: None,
                 left: STEP_BYTES,
                 has_pieces: false,
                 has_end: false,
@@ -254,7 +266,7 @@ impl Recorder {
                 state.drop_pieces();
                 state.ends_step |= state.has_pieces;
                 state.left = STEP_BYTES;
-                state.push_piece(event.clone());
+                state.start = Some(event.clone());
             }
             AgentEventKind::StepRestarted => {
                 let is_start =
@@ -268,14 +280,21 @@ impl Recorder {
                     state.pending.push(event.clone());
                 }
             }
-            kind if delta_of(kind).is_some() => state.push_delta(event),
-            kind if is_transient(kind) => state.push_piece(event.clone()),
+            kind if delta_of(kind).is_some() => {
+                state.push_start();
+                state.push_delta(event);
+            }
+            kind if is_transient(kind) => {
+                state.push_start();
+                state.push_piece(event.clone());
+            }
             _ => {
                 if matches!(event.kind, AgentEventKind::RunEnded { .. }) {
                     state.drop_pieces();
                     state.ends_step |= state.has_pieces;
                     state.has_end = true;
                 }
+                state.push_start();
                 state.pending.push(event.clone());
             }
         }
@@ -287,6 +306,7 @@ impl Recorder {
     fn batch(&self) -> Option<NewThreadEvents> {
         let mut state = self.state();
         let fence = state.fence.clone()?;
+        state.push_start();
         if state.pending.is_empty() && !state.ends_step {
             return None;
         }

@@ -146,9 +146,13 @@ fn answer(who: &str, outcome: Outcome) -> Result<String, ToolError> {
             ErrorKind::Unavailable,
             "the host is shutting down".to_owned(),
         ),
-        Outcome::Unsettled(_) | Outcome::Busy(_) => (
+        Outcome::Unsettled(_) => (
             ErrorKind::Interrupted,
             "the result of one of its calls is unknown".to_owned(),
+        ),
+        Outcome::Busy(_) => (
+            ErrorKind::Interrupted,
+            "its conversation is run elsewhere at the moment; ask again later".to_owned(),
         ),
     };
     Err(ToolError::of(kind, format!("{who} has no answer: {why}")))

@@ -225,7 +225,8 @@ fn piecemeal(text: &str) -> Result<Incoming<'_>, Reject> {
         && let Some(params) = envelope.params
         && serde_json::from_str::<Paged>(params.get()).is_err()
     {
-        return Err(Reject::params(id, "`params.cursor` is not a string"));
+        let quiet = id.is_none();
+        return Err(Reject::params(id, "`params.cursor` is not a string").quietly(quiet));
     }
     match id {
         Some(id) if method == "tools/call" => call(id, envelope.params).map(Incoming::Call),

@@ -97,6 +97,20 @@ fn malformed_message_has_an_error_code_and_its_id() {
     );
 }
 
+// JSON-RPC 2.0, section 4.1: a notification gets no response, even if its parameters are invalid
+#[cfg(feature = "stdio")]
+#[test]
+fn invalid_notifications_get_no_response() {
+    for params in ["[]", r#"{"cursor":5}"#] {
+        for (id, is_quiet) in [("", true), (r#""id":1,"#, false)] {
+            let message =
+                format!(r#"{{"jsonrpc":"2.0",{id}"method":"tools/list","params":{params}}}"#);
+            let reject = read(message.as_bytes()).map(|_| ()).unwrap_err();
+            assert_eq!(reject.is_quiet(), is_quiet, "{message}");
+        }
+    }
+}
+
 // The error for a duplicate key names the key. An earlier version reported the error for batches instead.
 #[test]
 fn duplicate_key_is_named() {
