@@ -84,8 +84,8 @@ const LEASE: Duration = Duration::from_secs(30);
 /// Runs the calls of model messages and stores their results in the thread. By default, calls run in order, one after the other, and the body of a
 /// call begins only after the results of all earlier calls are stored. [`parallel`](Self::parallel) lets adjacent reads run at the same time.
 ///
-/// A crash between two calls loses nothing: the same message runs again, and calls with a stored result are not repeated. The gate's ledger records
-/// the calls with effects that were running.
+/// A crash between two calls loses nothing: the same message runs again, and calls with a stored result are not repeated. The gate's ledger shows
+/// which calls with effects were running.
 ///
 /// ```
 /// use tool_core::store::MemoryStore;
@@ -534,8 +534,8 @@ impl Turns {
         turn
     }
 
-    /// Implements [`run`](Self::run) for a thread that was read and a run that this process holds. `continues` is true if an earlier run may have
-    /// made calls of the message. `supplied` are the results of the client.
+    /// Implements [`run`](Self::run) for a thread that was read and a run whose lease this process has. `continues` is true if an earlier run may
+    /// have made calls of the message. `supplied` are the results of the client.
     #[expect(
         clippy::too_many_lines,
         reason = "one loop decides the outcome of each call"

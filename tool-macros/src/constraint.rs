@@ -302,7 +302,7 @@ impl Bounds {
     }
 }
 
-/// Generates `&Pattern::stated("…")`. `check_constraints` reports patterns that no engine supports.
+/// Generates `&Pattern::stated("…")`. `check_constraints` reports a pattern that is invalid or that some provider does not support.
 fn pattern(source: &LitStr, paths: &Paths) -> TokenStream {
     let private = paths.private();
     quote!(&#private::Pattern::stated(#source))

@@ -203,7 +203,7 @@ impl Turns {
         }
     }
 
-    /// Implements [`drive`](Self::drive) for a run that this process holds.
+    /// Implements [`drive`](Self::drive) for a run whose lease this process has.
     pub(super) async fn drive_held<M: Model + ?Sized>(
         &self,
         model: &mut M,
