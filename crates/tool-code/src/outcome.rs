@@ -47,7 +47,7 @@ pub struct CodeError {
     /// The line of the error in the code; the first line is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The column of the error in its line; the first column is 1.
+    /// The column of the error in its line, counted in UTF-16 code units; the first column is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
     /// The stack, innermost frame first, with positions in the original code.

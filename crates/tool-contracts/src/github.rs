@@ -306,7 +306,7 @@ pub struct PullRequest {
     pub draft: bool,
     /// Whether the pull request was merged.
     pub merged: bool,
-    /// Whether it can be merged without conflicts; null while GitHub computes this.
+    /// Whether it can be merged without conflicts; null if GitHub has not computed this.
     pub mergeable: Option<bool>,
     /// The login of the author.
     pub author: String,

@@ -112,7 +112,7 @@ impl Json {
         out.push(close);
     }
 
-    /// Returns the name of the value's type in JSON Schema, or `raw` for [`Json::Raw`].
+    /// Returns the name of the value's type in JSON Schema, or `raw` for [`Json::Raw`]. A number is an `integer` if its text parses as an `i64`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",

@@ -15,7 +15,8 @@ use crate::json::Json;
 pub struct Typed {
     /// The parameters of the tool.
     pub parameters: Vec<Property>,
-    /// Constraints of the schema that neither a type nor an attribute expresses; the body of the tool has to check them.
+    /// Constraints of the schema that neither a type nor an attribute expresses, and other differences between the schema and the types. The body of
+    /// the tool has to check the constraints.
     pub lost: Vec<String>,
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The end of a job: its exit status and the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// The exit status of the job's first process.
+    /// The exit status of the job's first process; signal 9 if it is unknown because the process was killed with its PID namespace.
     pub exit: Exit,
     /// The cause of the job's end.
     pub because: Cause,
@@ -34,7 +34,7 @@ pub enum Exit {
 /// The cause of a job's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The job's first process exited.
+    /// The job's first process exited, or was killed by a signal that was not the host's request or the deadline.
     Itself,
     /// The job's deadline passed. The value is the time limit.
     Deadline(Duration),

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 /// The variables that programs usually need. [`environment`] passes no others from the host to a job: no `DATABASE_URL`, `ENCRYPTION_KEY`,
 /// `AUTH_SECRET` or key of a provider.
 ///
-/// The address of a proxy may contain a password. `run_command` passes proxies only to commands that may use a network, and removes the password. A
-/// host that passes [`environment`] to its own job passes the addresses unchanged.
+/// The address of a proxy may contain a password. `run_command` passes proxies only to commands that may use a network, and removes the user name
+/// and the password. A host that passes [`environment`] to its own job passes the addresses unchanged.
 pub const PASSED: [&str; 20] = [
     "PATH",
     "HOME",

@@ -293,7 +293,7 @@ fn fault(error: &OxcDiagnostic, code: &str, before: u32) -> CodeError {
     CodeError::new("SyntaxError", message).at(at)
 }
 
-/// Returns the one-based line and column of an offset.
+/// Returns the one-based line and column of an offset. The column counts UTF-16 code units.
 fn place(code: &str, offset: u32) -> (u32, u32) {
     let before = code.get(..offset as usize).unwrap_or(code);
     let line = before.matches('\n').count() + 1;
