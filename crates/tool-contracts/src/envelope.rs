@@ -129,12 +129,12 @@ impl std::error::Error for Failure {}
 pub struct MissingVariable {
     /// The name of the variable.
     pub name: String,
-    /// The type of the value, such as `text` or `number`.
+    /// The kind of the variable: `text`, or `secret` for a value that must not be shown.
     #[serde(rename = "type")]
     pub kind: String,
     /// A text for the person who enters the value.
     pub description: Option<String>,
-    /// Whether the value belongs to one conversation.
+    /// Whether a child thread does not inherit the value of its parent thread.
     pub scoped: bool,
 }
 
