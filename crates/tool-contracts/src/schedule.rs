@@ -128,8 +128,8 @@ pub struct ScheduledTask {
     pub next_run_at: Option<String>,
     /// Whether a run has begun and has not ended. It may wait for its next attempt.
     pub is_running: bool,
-    /// How many attempts have failed since the last success.
+    /// How many attempts have failed since the last attempt that did not fail, or since the last update of the task.
     pub errors: u32,
-    /// The error of the last failed attempt.
+    /// The last error of the task; null after an attempt that did not fail, and after an update by a person or a model.
     pub last_error: Option<String>,
 }
