@@ -66,10 +66,11 @@ pub enum JwtConfigError {
 /// - its `typ` (if present) is `JWT` or `at+jwt`, in upper or lower case and with or without `application/` before it;
 /// - its signature verifies with the key that its `kid` names. A token without `kid` is accepted only if exactly one key
 ///   of the issuer supports its `alg`. `jku`, `jwk`, `x5u` and `x5c` of a token are never used, and a token with `crit` is refused;
-/// - `iss` is exactly the issuer, `sub` is a non-empty string and, within the leeway, `exp` is in the future and `nbf` (if present) is
-///   not;
+/// - `iss` is exactly the issuer, and `sub` is a non-empty string;
+/// - `exp` is in the future, and `nbf` (if present) is not in the future, both with the leeway;
 /// - `aud` (a string or a list) contains the server's own resource, and `scope` contains the scopes that the server requires. If there is no
-///   `scope`, they must be in `scp`. Each is a space-separated string or a list. `tool_mcp::Auth` and `tool_server::VerifiedTokens` check this item.
+///   `scope`, they must be in `scp`. `scope` and `scp` are space-separated strings or lists. `tool_mcp::Auth` and `tool_server::VerifiedTokens` check
+///   this item.
 ///
 /// `sub` becomes [`Principal::subject`], the scopes [`Principal::scopes`]. For a refused token, the response has the status 401 and the reason in
 /// `WWW-Authenticate`; if only a scope is missing, `tool_mcp::Auth` responds with the status 403.
