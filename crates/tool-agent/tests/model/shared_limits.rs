@@ -98,8 +98,8 @@ async fn waiting_step_holds_no_permit() {
     let failing = StandIn::start(vec![json_response(503, &[], &json!({}))]).await;
     let (server, store) = (answering().await, MemoryStore::default());
     let mut retry = quick();
-    retry.first_wait = Duration::from_secs(60);
-    retry.longest_wait = Duration::from_secs(60);
+    retry.first_wait = Duration::from_mins(1);
+    retry.longest_wait = Duration::from_mins(1);
     let waiting = chat(&failing).retry(retry);
     let waiting = waiting.shared_limits(limits(&store, Limit::at_once(1)));
     let mut waiting = waiting.build().unwrap();

@@ -128,8 +128,8 @@ fn ended() -> Value {
 fn lines(events: &[FollowedEvent]) -> Vec<String> {
     let line = |followed: &FollowedEvent| {
         let event = serde_json::to_value(&followed.event).unwrap();
-        let values = ["step", "delta", "text", "to"].into_iter();
-        let value = values.filter_map(|key| event.get(key)).next();
+        let values = ["step", "delta", "text", "to"];
+        let value = values.into_iter().find_map(|key| event.get(key));
         let value = value.map(Value::to_string).unwrap_or_default();
         let (agent, kind) = (&followed.event.agent, followed.event.kind.name());
         format!("{agent} {kind} {}", value.trim_matches('"'))

@@ -173,8 +173,8 @@ async fn outcome_begins_a_session_of_a_sub_agent_that_has_ended() {
         let tool = Subagent::new("worker")
             .blocking(false)
             .resumable(Resumable::new());
-        let held = Agent::builder("worker", Held(hold.clone()));
-        let runtime = nested(&host, &log, middle, tool, held);
+        let waiting = Agent::builder("worker", Held(hold.clone()));
+        let runtime = nested(&host, &log, middle, tool, waiting);
         let cx = context().build();
         runtime.respond("chief", "create Go.", &cx).await.unwrap();
         hold.begun(1).await;

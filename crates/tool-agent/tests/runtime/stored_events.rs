@@ -697,7 +697,7 @@ impl Model for Calling {
             observer.call(&ModelEvent::Delta(&piece));
             self.0.acquire().await.unwrap().forget();
             let mut message = calls([("look", json!({})), ("slow", json!({}))]);
-            message.text = "I look.".to_owned();
+            "I look.".clone_into(&mut message.text);
             Ok(message)
         })
     }

@@ -25,10 +25,10 @@ use crate::support::{
 async fn terminated_sub_agent_makes_no_remaining_call() {
     let (host, log, hold) = (Host::new(), Log::default(), Hold::new());
     let made = Arc::new(AtomicU32::new(0));
-    let held = hold.clone();
+    let shared = hold.clone();
     let slow = tool("slow", Effect::WRITE, move || {
-        let held = held.clone();
-        async move { format!("waited {}", held.wait().await) }
+        let shared = shared.clone();
+        async move { format!("waited {}", shared.wait().await) }
     });
     let tools = slow.combine(&make(&made)).unwrap();
     let both = calls([("slow", json!({})), ("make", json!({}))]);
