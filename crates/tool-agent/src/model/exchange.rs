@@ -472,11 +472,15 @@ impl Exchange<'_> {
         ModelError::new(kind, &self.target.model, why).into()
     }
 
-    /// Returns a redactor of the tokens. It is built only for errors and recordings. If a token has fewer than `Redactor::SHORTEST` (6) bytes, no
-    /// token is redacted.
+    /// Returns a redactor of the tokens. It is built only for errors and recordings. A token of fewer than `Redactor::SHORTEST` (6) bytes is not
+    /// redacted, because local servers accept any token, such as `x`, and the redactor would find it in other words. The other tokens are redacted.
     fn redactor(&self) -> Redactor {
-        let tokens = self.tokens.iter().map(|token| ("key", token.clone()));
-        Redactor::new(tokens).unwrap_or_default()
+        let tokens = self.tokens.iter().filter(|token| {
+            let token = token.expose_secret().trim();
+            token.len() >= Redactor::SHORTEST
+        });
+        let redactor = Redactor::new(tokens.map(|token| ("key", token.clone())));
+        redactor.unwrap_or_default()
     }
 
     fn redacted(&self, mut failure: Failure) -> Failure {

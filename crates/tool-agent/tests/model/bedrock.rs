@@ -645,6 +645,21 @@ async fn secrets_appear_in_no_error() {
     );
 }
 
+// A credential of fewer than 6 bytes cannot be redacted. The other credentials of the request are redacted nevertheless.
+#[tokio::test]
+async fn credential_too_short_to_redact_leaves_the_others_redacted() {
+    let body = json!({"message": format!("the secret {SECRET} and the token tiny do not match")});
+    let kind = [("x-amzn-errortype", "InvalidSignatureException")];
+    let server = StandIn::start(vec![json_response(403, &kind, &body)]).await;
+    let keys = AwsKeys::new(ID, SECRET).session_token("tiny");
+    let mut model = bedrock_with(&server, keys).build().unwrap();
+    let failure = World::new().await.failure(&mut model).await;
+    assert_eq!(
+        failure.message,
+        "the secret [secret:key] and the token tiny do not match"
+    );
+}
+
 // Signed requests are not sent over http either, because a third party could read and repeat them.
 #[test]
 fn signed_requests_over_http_are_refused() {
