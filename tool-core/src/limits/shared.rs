@@ -377,27 +377,32 @@ impl Inner {
         }
     }
 
-    /// Renews the leases of permits until the token is cancelled or one of the leases has ended.
-    async fn renew(&self, permits: Vec<(LimitId, String)>, ended: &CancellationToken) {
-        loop {
+    /// Renews the leases of permits until the token is cancelled or all leases have ended.
+    async fn renew(&self, mut permits: Vec<(LimitId, String)>, ended: &CancellationToken) {
+        while !permits.is_empty() {
             let pause = tokio::time::sleep(self.lease / 3);
             if ended.run_until_cancelled(pause).await.is_none() {
                 return;
             }
-            for (id, token) in &permits {
-                let renewed = self.store.extend_permit(id, token, self.lease, env::now());
+            let mut held = Vec::with_capacity(permits.len());
+            for (id, token) in permits {
+                let renewed = self
+                    .store
+                    .extend_permit(&id, &token, self.lease, env::now());
                 match ended.run_until_cancelled(renewed).await {
                     None => return,
                     Some(Ok(true)) => {}
                     Some(Ok(false)) => {
                         tracing::warn!(limit = %id, "the lease of a permit ended before its call, so more calls may run than the limit allows");
-                        return;
+                        continue;
                     }
                     Some(Err(error)) => {
                         tracing::warn!(%error, limit = %id, "the lease of a permit could not be renewed");
                     }
                 }
+                held.push((id, token));
             }
+            permits = held;
         }
     }
 }

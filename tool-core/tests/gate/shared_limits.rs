@@ -1,7 +1,7 @@
 //! Limits that all processes with one store share. In these tests, two gates with one store are two processes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -174,6 +174,67 @@ async fn permits_belong_to_running_calls() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     };
     assert!(!third.is_error());
+}
+
+/// A store that has ended the lease of the first permit that is renewed, and counts the renewals of the other permits.
+#[derive(Clone, Default)]
+struct Ended {
+    store: MemoryStore,
+    lost: Arc<OnceLock<String>>,
+    renewals: Arc<AtomicUsize>,
+}
+
+impl LimitStore for Ended {
+    fn take_limit(&self, take: LimitTake) -> StoreFuture<'_, LimitTaken> {
+        self.store.take_limit(take)
+    }
+
+    fn extend_permit<'a>(
+        &'a self,
+        id: &'a LimitId,
+        token: &'a str,
+        lease: Duration,
+        at: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        if self.lost.get_or_init(|| token.to_owned()) == token {
+            return Box::pin(async { Ok(false) });
+        }
+        self.renewals.fetch_add(1, Ordering::SeqCst);
+        self.store.extend_permit(id, token, lease, at)
+    }
+
+    fn return_limit<'a>(
+        &'a self,
+        id: &'a LimitId,
+        unit: &'a LimitUnit,
+        at: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        self.store.return_limit(id, unit, at)
+    }
+
+    fn limit<'a>(&'a self, id: &'a LimitId) -> StoreFuture<'a, Option<LimitRow>> {
+        self.store.limit(id)
+    }
+}
+
+// If the lease of one permit of a call has ended, the other permits of the call are still renewed.
+#[tokio::test]
+async fn lost_permit_leaves_the_other_permits_renewed() {
+    let store = Ended::default();
+    let limits = SharedLimits::builder(store.clone(), "calls")
+        .limit(Limit::at_once(1).tools(["hold"]))
+        .limit(Limit::at_once(1).per(LimitScope::Tenant).tools(["hold"]))
+        .lease(Duration::from_millis(300));
+    let gate = Gate::builder().shared_limits(limits.build().unwrap());
+    let tools = tool_core::toolset![hold].through(&gate.build());
+    let (cx, held) = holding();
+    let call = tokio::spawn(async move {
+        let call = ToolCall::new("c-1", "hold", "{}");
+        tools.call(call, &cx).await
+    });
+    until(|| store.renewals.load(Ordering::SeqCst) >= 3).await;
+    held.0.add_permits(1);
+    assert!(!call.await.unwrap().is_error());
 }
 
 // A call that waits for its approval returns what it took from a quota, and takes it again when it runs.
