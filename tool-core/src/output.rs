@@ -40,9 +40,7 @@ impl Output {
     /// Returns the payload with a line in place of the bytes of each file that is a part of the model output.
     pub(crate) fn without_bytes(&self) -> Cow<'_, str> {
         let payload = self.payload.get();
-        let Some(ModelOutput(Content::Parts(parts))) = &self.model else {
-            return Cow::Borrowed(payload);
-        };
+        let parts = self.model.as_ref().map_or(&[][..], ModelOutput::files);
         seen::without_bytes(payload, parts).map_or(Cow::Borrowed(payload), Cow::Owned)
     }
 }

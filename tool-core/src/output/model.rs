@@ -315,11 +315,7 @@ pub(crate) fn without_secret_files(
     model: Option<&ModelOutput>,
     redactor: &Redactor,
 ) -> Box<RawValue> {
-    let parts = match model {
-        Some(ModelOutput(Content::Parts(parts))) => parts,
-        Some(ModelOutput(Content::Bounded(_, Some(named)))) => &named.files,
-        _ => return payload,
-    };
+    let parts = model.map_or(&[][..], ModelOutput::files);
     let secret: Vec<Part> = parts
         .iter()
         .filter(|part| part.holds_secret(redactor))
@@ -430,6 +426,18 @@ impl ModelOutput {
         match &self.0 {
             Content::Bounded(limit, files) => Some((*limit, files.as_deref())),
             _ => None,
+        }
+    }
+
+    /// Returns the parts that contain the files of the payload. There are none if the output is text or JSON.
+    pub(crate) fn files(&self) -> &[Part] {
+        match &self.0 {
+            Content::Parts(parts) => parts,
+            Content::Bounded(_, Some(named)) => &named.files,
+            Content::Text(_)
+            | Content::Json(_)
+            | Content::Bounded(_, None)
+            | Content::Broken(_) => &[],
         }
     }
 

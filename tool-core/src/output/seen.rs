@@ -164,6 +164,9 @@ fn named(payload: &RawValue, files: Vec<Part>) -> Named {
 
 /// Returns the payload with a line in place of each file's bytes; `None` if it has no such bytes.
 pub(crate) fn without_bytes(payload: &str, parts: &[Part]) -> Option<String> {
+    if parts.is_empty() {
+        return None;
+    }
     let (text, places) = replaced(payload, parts, |part| match part {
         Part::File {
             media_type, source, ..
@@ -175,6 +178,9 @@ pub(crate) fn without_bytes(payload: &str, parts: &[Part]) -> Option<String> {
 
 /// Returns the payload with `why` in place of the bytes of certain files; `None` if it has no such bytes.
 pub(crate) fn without(payload: &str, parts: &[Part], why: &str) -> Option<String> {
+    if parts.is_empty() {
+        return None;
+    }
     let (text, places) = replaced(payload, parts, |_| why.to_owned());
     (!places.is_empty()).then_some(text)
 }
