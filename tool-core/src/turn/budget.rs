@@ -215,8 +215,8 @@ impl StepBudget {
     ///
     /// # Errors
     ///
-    /// Fails if the budget has too little left; the run then ends with [`Outcome::SharedBudget`](super::Outcome::SharedBudget). Also fails if the
-    /// store fails.
+    /// Fails with [`ErrorKind::Denied`] if the budget has too little left; the run then ends with
+    /// [`Outcome::SharedBudget`](super::Outcome::SharedBudget). Fails with [`ErrorKind::Unavailable`] if the store fails.
     pub async fn again(&self, spent: Option<Usage>, unmeasured: u32) -> Result<(), ToolError> {
         let spent = self.spent(spent.unwrap_or_default(), unmeasured);
         match self.reserve(spent.plus(self.estimate)).await {
@@ -226,7 +226,8 @@ impl StepBudget {
                 self.state().refused = Some(row);
                 Err(error)
             }
-            Err(error) => Err(ToolError::foreign(error)),
+            Err(error) => Err(ToolError::unavailable("the store of the shared budget")
+                .operator(error.to_string())),
         }
     }
 

@@ -102,10 +102,11 @@ pub enum ModelErrorKind {
     Unwritable,
     /// The request is not in the recording that is replayed, or the recording could not be written.
     NotRecorded,
-    /// The request was not sent again, because the [budget](tool_core::turn::Budget) that the run shares has less left than the request may use, or
-    /// because the store of the budget failed. In the first case, the run ends with
-    /// [`Outcome::SharedBudget`](tool_core::turn::Outcome::SharedBudget).
+    /// The request was not sent again, because the [budget](tool_core::turn::Budget) that the run shares has less left than the request may use. The
+    /// run ends with [`Outcome::SharedBudget`](tool_core::turn::Outcome::SharedBudget).
     OverBudget,
+    /// The request was not sent again, because the store of the [budget](tool_core::turn::Budget) that the run shares failed.
+    BudgetUnavailable,
     /// The request was not sent, because the store of the [shared limits](super::HttpModelBuilder::shared_limits) failed.
     LimitsUnavailable,
 }
@@ -145,6 +146,7 @@ impl ModelErrorKind {
             Self::Unwritable => "unwritable",
             Self::NotRecorded => "not_recorded",
             Self::OverBudget => "over_budget",
+            Self::BudgetUnavailable => "budget_unavailable",
             Self::LimitsUnavailable => "limits_unavailable",
         }
     }
@@ -207,6 +209,7 @@ impl fmt::Display for ModelErrorKind {
             Self::Unwritable => "the request cannot be written for this provider",
             Self::NotRecorded => "the recording cannot be used for this request",
             Self::OverBudget => "the shared budget has less left than a request may use",
+            Self::BudgetUnavailable => "the store of the shared budget failed",
             Self::LimitsUnavailable => "the store of the shared limits failed",
         })
     }

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _};
 use tokio::time::sleep;
-use tool_core::ToolError;
 use tool_core::limits::SharedLimitGuard;
 use tool_core::store::Usage;
 use tool_core::turn::{Model, ModelMessage, ModelRequest, StepBudget};
+use tool_core::{ErrorKind, ToolError};
 use tool_wire::{Delta, ModelReply, ReplyStream};
 
 use super::body::{self, Written};
@@ -247,9 +247,12 @@ impl HttpModel {
                 && let Ok(step) = request.cx.get::<StepBudget>()
                 && let Err(refused) = step.again(self.state.spent, self.state.unmeasured).await
             {
+                let kind = match refused.kind() {
+                    ErrorKind::Denied => ModelErrorKind::OverBudget,
+                    _ => ModelErrorKind::BudgetUnavailable,
+                };
                 let why = refused.operator_text();
-                let error = ModelError::new(ModelErrorKind::OverBudget, &target.model, &why);
-                return Err(GivenUp::faulty(error));
+                return Err(GivenUp::faulty(ModelError::new(kind, &target.model, why)));
             }
             let permit = permit(target, request, budget, is_last).await?;
             self.state.requests += 1;

@@ -1,8 +1,14 @@
 //! Shared budgets of requests that are sent again, stopped, or too expensive.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Value, json};
 use tool_agent::model::{HttpModel, ModelErrorKind, ModelPrice};
-use tool_core::store::{BudgetId, BudgetRow, BudgetStore as _, MemoryStore, Workspace};
+use tool_core::store::{
+    BudgetFilter, BudgetId, BudgetRow, BudgetSettlement, BudgetStore, MemoryStore, NewReservation,
+    Reserved, Scope, StoreError, StoreFuture, Workspace,
+};
 use tool_core::turn::{Budget, Outcome, TurnError};
 use tool_core::{CancellationToken, ToolContext};
 
@@ -64,6 +70,59 @@ async fn attempt_that_does_not_fit_is_not_sent() {
     let row = row(&store).await;
     assert_eq!((row.unmeasured, row.reserved.tokens), (1, 0));
     assert!(row.spent.tokens > 9_000, "{row:?}");
+}
+
+/// A store of budgets that fails after its first reservation.
+#[derive(Clone, Default)]
+struct Failing(MemoryStore, Arc<AtomicBool>);
+
+impl BudgetStore for Failing {
+    fn reserve_budget(&self, new: NewReservation) -> StoreFuture<'_, Reserved> {
+        if self.1.swap(true, Ordering::SeqCst) {
+            return Box::pin(async { Err(StoreError::Unavailable("no network".into())) });
+        }
+        self.0.reserve_budget(new)
+    }
+
+    fn settle_budget(&self, end: BudgetSettlement) -> StoreFuture<'_, Option<BudgetRow>> {
+        self.0.settle_budget(end)
+    }
+
+    fn budget<'a>(&'a self, id: &'a BudgetId) -> StoreFuture<'a, Option<BudgetRow>> {
+        self.0.budget(id)
+    }
+
+    fn list_budgets<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a BudgetFilter,
+    ) -> StoreFuture<'a, Vec<BudgetRow>> {
+        self.0.list_budgets(scope, filter)
+    }
+
+    fn remove_budget<'a>(&'a self, id: &'a BudgetId) -> StoreFuture<'a, bool> {
+        self.0.remove_budget(id)
+    }
+}
+
+// If the store of the budget fails before a request is sent again, the error names the store and does not state that the budget is used up.
+#[tokio::test]
+async fn failed_store_of_the_budget_is_named() {
+    let server = StandIn::start(vec![broken(), events(chat_answer("Done."))]).await;
+    let budget = Budget::new(Failing::default(), "day").most_tokens(100_000);
+    let world = World::of(ToolContext::builder().with(budget)).await;
+    let mut model = model(&server);
+    let error = world.drive(&mut model).await.unwrap_err();
+    let failure = model.error().unwrap();
+    assert_eq!(failure.kind, ModelErrorKind::BudgetUnavailable, "{failure}");
+    for text in [error.to_string(), failure.to_string()] {
+        assert!(
+            text.contains("the store of the shared budget failed") && text.contains("no network"),
+            "{text}"
+        );
+        assert!(!text.contains("less left"), "{text}");
+    }
+    assert_eq!(server.received().len(), 1);
 }
 
 // A request that was stopped keeps its reservation, because its usage is not known.
