@@ -120,8 +120,8 @@ impl AgentRuntime {
         })
     }
 
-    /// Writes a result for each open call of a thread whose run was cancelled. Returns `false` if a different drive of the thread has not ended. A
-    /// failure is logged, and the function then returns `true`.
+    /// Writes a result for each open call of a thread whose run was cancelled. Returns `false` if a different drive of the thread has not ended, or if
+    /// the drive fails, which is logged: then open calls may be without results.
     async fn write_cancellations(&self, run: &Run) -> Result<bool, ToolError> {
         let stopped = CancellationToken::new();
         stopped.cancel();
@@ -134,7 +134,7 @@ impl AgentRuntime {
                 Ok(_) => return Ok(true),
                 Err(error) => {
                     tracing::warn!(%error, thread = %run.thread, "the open calls of a cancelled agent have no results");
-                    return Ok(true);
+                    return Ok(false);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Sessions of sub-agents that fail, wait, are terminated or are cancelled.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures::future::join;
@@ -12,8 +12,11 @@ use tool_agent::runtime::{
     Session, Side, SpawnGate, Subagent,
 };
 use tool_core::prelude::*;
-use tool_core::store::{ChildState, MemoryStore, Role, RunFilter, RunState, Workspace};
-use tool_core::turn::Outcome;
+use tool_core::store::{
+    ChildState, MemoryStore, Message, NewMessage, Role, RunFilter, RunState, StoreError,
+    StoreFuture, ThreadId, ThreadStore, Timestamp, Workspace,
+};
+use tool_core::turn::{Outcome, Turns};
 
 use crate::promises::{Held, Hold, approve, commander, create, make, payment, send, slow, stored};
 use crate::support::{
@@ -589,6 +592,85 @@ async fn cancelled_sub_agent_does_not_continue() {
     assert_eq!(made.load(Ordering::SeqCst), 0);
     let state = only_child(&runtime, &cx).await.state;
     assert_eq!(state, ChildState::Failed);
+}
+
+/// A store of threads that refuses the messages of child threads while a switch is on.
+#[derive(Clone)]
+struct Refusing(MemoryStore, Arc<AtomicBool>);
+
+impl ThreadStore for Refusing {
+    fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
+        if message.thread.conversation() != "main" && self.1.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(StoreError::Unavailable("no network".into())) });
+        }
+        self.0.append(message)
+    }
+
+    fn read<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: Option<u64>,
+    ) -> StoreFuture<'a, Vec<Message>> {
+        ThreadStore::read(&self.0, thread, after)
+    }
+
+    fn message_at<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        role: Role,
+        at: Timestamp,
+    ) -> StoreFuture<'a, Option<u64>> {
+        self.0.message_at(thread, role, at)
+    }
+
+    fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
+        ThreadStore::erase(&self.0, thread)
+    }
+}
+
+// If the results of the cancelled calls of a sub-agent cannot be stored, its session does not end, so its next session does not run the calls. The next
+// run of the parent stores the results and ends the session.
+#[tokio::test]
+async fn cancelled_session_ends_after_its_results_are_stored() {
+    let (host, log, hold) = (Host::new(), Log::default(), Hold::new());
+    let fails = Arc::new(AtomicBool::new(false));
+    let threads = Refusing(host.store.clone(), fails.clone());
+    let turns = Turns::shared(Arc::new(threads), Arc::new(host.store.clone()));
+    let tools = slow(&hold);
+    let waiting = agent(
+        "worker",
+        &log,
+        [calls([("slow", json!({}))]), text("Done.")],
+    );
+    let runtime = AgentRuntime::builder(turns.lease(Duration::from_millis(200)), &host.gate)
+        .children(host.store.clone())
+        .agent(entry(commander(&log, "worker")).subagent(resumable()))
+        .agent(worker(waiting.tools(move |_| tools.clone())))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let cancel = async {
+        hold.begun(1).await;
+        fails.store(true, Ordering::SeqCst);
+        cancel_run(&host).await;
+    };
+    let turn = runtime.respond("chief", "create Go.", &cx);
+    let (outcome, ()) = join(turn, cancel).await;
+    assert!(matches!(outcome, Ok(Outcome::Cancelled)), "{outcome:?}");
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(row.state, ChildState::Running);
+    let child = in_conversation(row.thread.conversation());
+    assert!(results(&host, &child).await.is_empty());
+
+    fails.store(false, Ordering::SeqCst);
+    runtime.respond("chief", "Hello.", &cx).await.unwrap();
+    runtime.idle().await;
+    let state = only_child(&runtime, &cx).await.state;
+    assert_eq!(state, ChildState::Failed);
+    let results = results(&host, &child).await;
+    assert_eq!(results.len(), 1, "{results:?}");
+    assert!(results[0].is_error(), "{results:?}");
+    assert_eq!(log.of("worker").len(), 1);
 }
 
 // A message that arrives during the last request of a session is read by this session, and the outcome that is delivered is the answer to that
