@@ -251,7 +251,7 @@ impl AgentRuntime {
         match self.open(run, start).await? {
             Opened::Child(row, skipped) => {
                 let mut result = self.begun(run, tool.blocking, *row, cx).await?;
-                result.skipped_attachments = skipped;
+                result.skip(skipped);
                 Ok(result)
             }
             Opened::Deferred(result) => Ok(*result),
@@ -470,7 +470,7 @@ impl AgentRuntime {
     }
 
     /// Copies the files of a result from the thread of a child to the thread of its parent, and replaces the paths in the result with the paths of
-    /// the copies.
+    /// the copies. An attachment that does not exist is skipped.
     pub(super) async fn pass_result(
         &self,
         from: &ThreadId,
@@ -495,7 +495,13 @@ impl AgentRuntime {
         let mut passed: Vec<ResultAttachment> = Vec::new();
         for attachment in attachments {
             let path = match attachment {
-                ResultAttachment::Path(path) => from.copy_to(&path, &to).await?,
+                ResultAttachment::Path(path) => {
+                    let copy = from.copy_to(&path, &to).await?;
+                    if copy.is_none() {
+                        result.skipped_attachments.push(path);
+                    }
+                    copy
+                }
                 ResultAttachment::New { name, data, .. } => {
                     let bytes =
                         base64::Engine::decode(&base64::engine::general_purpose::STANDARD, data);

@@ -121,7 +121,7 @@ impl AgentRuntime {
             failed: result.is_error(),
         })
         .await;
-        result.skipped_attachments = skipped;
+        result.skip(skipped);
         Ok(result)
     }
 

@@ -63,7 +63,7 @@ pub struct AgentResult {
     /// The files of the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<ResultAttachment>,
-    /// The files that were not passed on: paths that are not files of the calling thread, and all files if the runtime has no object store.
+    /// The files that were not passed on: paths that are not files of the thread that sends them, and all files if the runtime has no object store.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_attachments: Vec<String>,
     /// The reference of the sub-agent, for `subagent_message`.
@@ -159,6 +159,11 @@ impl AgentResult {
         self
     }
 
+    /// Adds the files of the call that were not passed on. They come before the files of the result, which the sub-agent did not pass on.
+    pub(super) fn skip(&mut self, paths: Vec<String>) {
+        self.skipped_attachments.splice(0..0, paths);
+    }
+
     /// Returns whether the agent failed.
     pub fn is_error(&self) -> bool {
         self.status == ResultStatus::Error
@@ -208,7 +213,10 @@ impl AgentResult {
             }
         }
         for path in &self.skipped_attachments {
-            let _ = write!(text, "\nskipped attachment, which does not exist: {path}");
+            let _ = write!(
+                text,
+                "\nskipped attachment, which was not passed on: {path}"
+            );
         }
         if let Some(id) = &self.subagent_id {
             let _ = write!(text, "\nsubagent_id: {id}");

@@ -365,7 +365,7 @@ impl AgentRuntime {
             Opened::Child(row, skipped) => {
                 run.set_live(true);
                 let mut result = self.begun(run, tool.blocking, *row, cx).await?;
-                result.skipped_attachments = skipped;
+                result.skip(skipped);
                 Ok(result)
             }
             Opened::Deferred(result) => {
@@ -511,7 +511,7 @@ impl AgentRuntime {
             ),
         };
         result.subagent_id = Some(reference);
-        result.skipped_attachments = skipped;
+        result.skip(skipped);
         Ok(result)
     }
 }

@@ -130,6 +130,44 @@ async fn missing_file_of_a_creation_is_reported() {
     assert_eq!(first, format!("Read it.\nattachment: {}", copies[0]));
 }
 
+// A file of a result that does not exist in the thread of the sub-agent is skipped and reported.
+#[tokio::test]
+async fn missing_file_of_a_result_is_reported() {
+    /// Returns a file that exists and one that does not.
+    #[tool]
+    async fn deliver(files: &ThreadFiles) -> Result<AgentResult, ToolError> {
+        let path = files.write("table.csv", b"1".to_vec()).await?;
+        let mut result = AgentResult::success("Done.");
+        result.attachments = vec![
+            ResultAttachment::Path(path),
+            ResultAttachment::Path("/attachments/none.pdf".to_owned()),
+        ];
+        Ok(result)
+    }
+
+    let (host, log, store) = (Host::new(), Log::default(), Arc::new(InMemory::new()));
+    let delivering = agent("worker", &log, [calls([("deliver", json!({}))])]);
+    let runtime = host
+        .runtime()
+        .files(store.clone())
+        .agent(entry(commander(&log, "worker")).subagent(Subagent::new("worker")))
+        .agent(
+            worker(delivering.tools(|_| toolset![deliver]))
+                .session(Session::new().stop_tool("deliver")),
+        )
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "call Go.", &cx).await.unwrap();
+    let result = results(&host, &cx).await.remove(0);
+    let copy = files(&store, &cx).list().await.unwrap().remove(0);
+    let delivered = payload(&result);
+    assert_eq!(delivered.attachments, [ResultAttachment::Path(copy)]);
+    assert_eq!(delivered.skipped_attachments, ["/attachments/none.pdf"]);
+    let line = "\nskipped attachment, which was not passed on: /attachments/none.pdf";
+    assert!(result.text.contains(line), "{}", result.text);
+}
+
 // Without an object store, files are neither passed on nor stored in messages, and the results name them.
 #[tokio::test]
 async fn files_without_an_object_store_are_reported() {

@@ -394,7 +394,7 @@ async fn files_are_passed_by_path() {
         assert_eq!(
             result
                 .text
-                .contains("skipped attachment, which does not exist: /attachments/bogus.pdf"),
+                .contains("skipped attachment, which was not passed on: /attachments/bogus.pdf"),
             many,
             "{}",
             result.text
