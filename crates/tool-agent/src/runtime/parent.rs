@@ -15,8 +15,8 @@ use super::prompt::BUSY;
 use super::result::AgentResult;
 use super::run::Run;
 
-/// Maximum number of runs of a conversation that begin because a sub-agent answered, after one message of the user. Without this limit, an agent that
-/// starts a sub-agent after each answer would never stop.
+/// Maximum number of runs of a conversation, or of sessions of a sub-agent, that begin because a sub-agent answered, after one message of the user
+/// or of the parent. Without this limit, an agent that starts a sub-agent after each answer would never stop.
 const MOST_WAKES: usize = 25;
 
 /// The thread that started the sub-agent, as a host value for tools: `parent: &ParentThread`. It exists only in the thread of a sub-agent.
@@ -38,8 +38,9 @@ impl ParentThread {
         &self.parent
     }
 
-    /// Sends a message to the parent, which reads it with its next request. If no run of the parent is active, one begins. If the parent is a
-    /// conversation with a user, at most 25 runs begin in this way after one message of the user.
+    /// Sends a message to the parent, which reads it with its next request. If no run of the parent is active, one begins. At most 25 runs begin in
+    /// this way after one message of the user. If the parent is a sub-agent, they begin after one message of its own parent, or, if its
+    /// [session](super::Session) has a partner, after one message of the user.
     ///
     /// # Errors
     ///
@@ -66,6 +67,10 @@ impl ParentThread {
                 let said = runtime.0.turns.say(text, &self.parent.base).await;
                 said.map_err(unavailable)?;
                 runtime.wake(&self.parent);
+            }
+            Some(row) if runtime.stays_idle(&self.parent, row, 1).await? => {
+                let said = runtime.0.turns.say(text, &self.parent.base).await;
+                said.map_err(unavailable)?;
             }
             Some(row) => {
                 let message = child::message_of(&row.thread, Role::User, &text, Timestamp::now())?;
@@ -108,13 +113,15 @@ impl fmt::Debug for ParentThread {
     }
 }
 
+/// Returns the messages of users and the answers of sub-agents, the last one first.
+fn users(messages: &[Message]) -> impl Iterator<Item = &Message> {
+    let messages = messages.iter().rev();
+    messages.filter(|message| message.role == Role::User)
+}
+
 /// Returns the number of answers of sub-agents after the last message of a user.
 fn reports_after_user(messages: &[Message]) -> usize {
-    let users = messages
-        .iter()
-        .rev()
-        .filter(|message| message.role == Role::User);
-    users
+    users(messages)
         .take_while(|message| child::is_report(&message.content))
         .count()
 }
@@ -133,6 +140,58 @@ impl AgentRuntime {
         self.0
             .background
             .work(async move { runtime.drive_parent(&parent).await });
+    }
+
+    /// Returns whether a sub-agent has got so many answers of its own sub-agents, `more` included, that they begin no further session. The next
+    /// message of its parent begins one.
+    pub(super) async fn has_read_enough(&self, run: &Run, more: usize) -> Result<bool, ToolError> {
+        let Some(row) = &run.row else {
+            return Ok(false);
+        };
+        let Some(agent) = self.index(&row.agent).map(|agent| self.entry(agent)) else {
+            return Ok(false);
+        };
+        if agent.subagents.is_empty() {
+            return Ok(false);
+        }
+        let messages = self.0.turns.messages(&run.base, None).await;
+        let messages = messages.map_err(unavailable)?;
+        let reports = if agent.session.partner.is_some() {
+            // In the thread, a reply of the partner cannot be distinguished from a message of the parent, so the last message of the user counts.
+            let mut top = run.base.clone();
+            while let Some(above) = top.extension::<ParentThread>() {
+                top = above.parent.base.clone();
+            }
+            let said = self.0.turns.messages(&top, None).await;
+            let said = said.map_err(unavailable)?;
+            let last = users(&said).find(|message| !child::is_report(&message.content));
+            let last = last.map(|message| message.at);
+            users(&messages)
+                .filter(|message| child::is_report(&message.content))
+                .take_while(|message| last.is_none_or(|last| message.at > last))
+                .count()
+        } else {
+            reports_after_user(&messages)
+        };
+        let is_enough = reports + more > MOST_WAKES;
+        if is_enough {
+            tracing::warn!(
+                thread = %run.thread,
+                "{reports} answers of sub-agents arrived since the last message of the parent or of the user, so no session begins for further ones: the next session reads them"
+            );
+        }
+        Ok(is_enough)
+    }
+
+    /// Returns whether a sub-agent has no active session, and the next `more` answers of its own sub-agents begin none.
+    async fn stays_idle(&self, run: &Run, row: &ChildRow, more: usize) -> Result<bool, ToolError> {
+        let row = self
+            .store()?
+            .child(&row.thread)
+            .await
+            .map_err(unavailable)?;
+        let is_idle = |row: ChildRow| matches!(row.state, ChildState::Idle | ChildState::Failed);
+        Ok(row.is_some_and(is_idle) && self.has_read_enough(run, more).await?)
     }
 
     async fn drive_parent(&self, parent: &Arc<Run>) {
@@ -163,6 +222,14 @@ impl AgentRuntime {
         // The run of a prompt ends with its call, and the caller reads the stored messages.
         if row.kind != ChildKind::Subagent {
             return;
+        }
+        match self.has_read_enough(parent, 0).await {
+            Ok(false) => {}
+            Ok(true) => return,
+            Err(error) => {
+                tracing::warn!(%error, thread = %row.thread, "the answer of a sub-agent is stored, but the session that reads it could not be begun");
+                return;
+            }
         }
         let Ok(store) = self.store() else { return };
         let Ok(Some(row)) = store.child(&row.thread).await else {

@@ -207,7 +207,8 @@ impl AgentRuntime {
             .await
     }
 
-    /// Drives a child until its session ends or waits. Returns the result, and the sequence number of the last message that the model has read.
+    /// Drives a child until its session ends or waits. Returns the result, and the sequence number of the last message that the model has read;
+    /// `None` if messages that it has not read do not continue the session.
     async fn to_the_end(
         &self,
         run: &Arc<Run>,
@@ -239,7 +240,8 @@ impl AgentRuntime {
                     "the thread has no message of the model",
                 )));
             };
-            let read = Some(last.read());
+            let is_enough = self.has_read_enough(run, 0).await.map_err(paused)?;
+            let read = (!is_enough).then(|| last.read());
             if let Some(result) = ended_result(session, &messages, row.begins) {
                 return Ok((result, read));
             }

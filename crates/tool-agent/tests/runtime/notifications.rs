@@ -155,6 +155,32 @@ async fn notification_begins_a_session_of_an_idle_sub_agent() {
     assert!(!stored(&host, &child).await.contains("All done."));
 }
 
+// After one message of its parent, at most 25 sessions of a sub-agent begin for notifications. Further notifications are stored, and the next session reads them.
+#[tokio::test]
+async fn sessions_for_notifications_are_limited() {
+    let (host, log, kept) = (Host::new(), Log::default(), Kept::default());
+    let runtime = nested(&host, &log, middle(&log), explicit(), keeper(&log, &kept));
+    let cx = context().build();
+    runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    runtime.idle().await;
+    let parent = handle(&kept);
+    for number in 1..=30 {
+        parent.notify(&format!("Part {number}.")).await.unwrap();
+        runtime.idle().await;
+    }
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!((row.state, row.session), (ChildState::Idle, 26));
+    let requests = log.of("middle").len();
+    runtime.respond("chief", "send More.", &cx).await.unwrap();
+    runtime.idle().await;
+    let next = log.of("middle").remove(requests);
+    assert_eq!(next.texts(Role::User).len(), 32);
+    assert!(next.texts(Role::User)[30].contains("Part 30."));
+    parent.notify("Part 31.").await.unwrap();
+    runtime.idle().await;
+    assert_eq!(only_child(&runtime, &cx).await.session, 28);
+}
+
 // The outcome of a sub-agent in the background begins the next session of its parent, also if the last session of the parent failed.
 #[tokio::test]
 async fn outcome_begins_a_session_of_a_sub_agent_that_has_ended() {

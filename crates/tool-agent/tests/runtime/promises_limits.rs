@@ -4,16 +4,18 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tool_agent::runtime::{Handoff, Immediate, PromptTool, Resumable, SpawnGate, Subagent};
+use tool_agent::runtime::{
+    Handoff, Immediate, PromptTool, Resumable, Session, SpawnGate, Subagent,
+};
 use tool_core::prelude::*;
 use tool_core::store::seal::{NewValue, SealKey, SealKeys, Vault};
 use tool_core::store::{
     ChildState, Role, ThreadId, VariableFilter, VariableScope, VariableType, Workspace,
 };
 use tool_core::turn::Outcome;
-use tool_core::{ExposeSecret as _, VariableKind, VariableNeed};
+use tool_core::{Effect, ExposeSecret as _, VariableKind, VariableNeed};
 
-use crate::promises::{approve, commander, payment, stored};
+use crate::promises::{approve, commander, payment, stored, tool};
 use crate::support::{
     Host, Log, agent, calls, context, entry, in_conversation, only_child, results, text, thinking,
     worker,
@@ -546,6 +548,71 @@ async fn runs_for_reports_are_limited() {
     // A message that resembles an answer is a message of the user.
     ask(r#"{"type":"ticket","text":"Go."}"#).await;
     assert_eq!(log.of("worker").len(), 2 * 26);
+}
+
+// After one message of its parent, at most 25 sessions of a sub-agent begin for answers of its own sub-agents. The replies of a partner are not messages of
+// the parent: with a partner, the limit applies after one message of the user. Slow answers arrive when the session has ended, and the others before.
+#[tokio::test]
+async fn sessions_for_reports_are_limited() {
+    for (has_partner, is_slow) in [(false, false), (false, true), (true, false), (true, true)] {
+        let (host, log) = (Host::new(), Log::default());
+        let resumable = Subagent::new("middle").resumable(Resumable::new());
+        let middle = thinking("middle", &log, |request| {
+            let last = request.messages.last().unwrap();
+            Ok(if last.role == Role::User {
+                calls([("worker", json!({"message": "Go."}))])
+            } else {
+                text("Done.")
+            })
+        });
+        let mut middle = worker(middle)
+            .subagent(Subagent::new("worker").blocking(false))
+            .spawn(SpawnGate::default().most_depth(2));
+        if has_partner {
+            let partner = agent("partner", &log, [text("More.")]).build().unwrap();
+            middle = middle.session(Session::new().partner(partner).most_turns(2));
+        }
+        let answering = if is_slow {
+            let pause = tool("pause", Effect::READ, || async {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                String::new()
+            });
+            let pausing = [calls([("pause", json!({}))]), text("Answer.")];
+            agent("worker", &log, pausing).tools(move |_| pause.clone())
+        } else {
+            agent("worker", &log, [text("Answer.")])
+        };
+        let runtime = host
+            .runtime()
+            .agent(entry(commander(&log, "middle")).subagent(resumable))
+            .agent(middle)
+            .agent(worker(answering))
+            .build()
+            .unwrap();
+        let cx = context().build();
+        let reports = async |message: &str| {
+            let idle = async {
+                runtime.respond("chief", message, &cx).await.unwrap();
+                runtime.idle().await;
+            };
+            let idle = tokio::time::timeout(Duration::from_secs(15), idle);
+            assert!(idle.await.is_ok(), "{} requests", log.all().len());
+            let row = only_child(&runtime, &cx).await;
+            assert_eq!(row.state, ChildState::Idle);
+            let child = in_conversation(row.thread.conversation());
+            let messages = stored(&host, &child).await;
+            messages.matches("subagent_result").count()
+        };
+        let first = reports("create Go.").await;
+        // With a partner, a session may start two workers, whose answers may arrive together.
+        let expected = if has_partner { 26..80 } else { 26..27 };
+        assert!(
+            expected.contains(&first),
+            "{has_partner} {is_slow}: {first}"
+        );
+        let second = reports("send Go.").await;
+        assert!(second >= first + 25, "{has_partner} {is_slow}: {second}");
+    }
 }
 
 // A hint that is a secret is sent to no model and stays a secret of the instance.
