@@ -179,7 +179,7 @@ async fn generated_multiples_of_a_fraction_are_accepted() {
     }
 }
 
-// S0-07, S4-61: the invalid inputs contain each kind of fault, and the dispatcher refuses every one of them.
+// S0-07, S4-61: the invalid inputs contain the listed faults, and the dispatcher refuses every invalid input.
 #[tokio::test]
 async fn invalid_inputs_are_generated_from_the_types() {
     let corpus = invalid_inputs(&def("everything"));

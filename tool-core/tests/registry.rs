@@ -361,7 +361,7 @@ async fn maybe(#[secret("docs_api_key")] key: Option<SecretString>) -> bool {
     key.is_some()
 }
 
-// S1-49, S2-36: a host may require a secret that is optional for the tool.
+// S1-49, S2-36: a host may require a secret that the tool declares as optional or does not declare; without the secret, the tool is hidden.
 #[tokio::test]
 async fn missing_host_required_secret_hides_the_tool() {
     let builder = || Registry::builder().tool::<maybe>().tool::<plain>();

@@ -38,7 +38,6 @@ mod shadowed {
     mod serde {}
     mod tool_core {}
 
-    /// The record `Record` of this test.
     #[derive(Derive)]
     #[schema(json_schema)]
     pub(crate) struct Record<T> {
@@ -53,7 +52,6 @@ mod shadowed {
         pub(crate) text: Text,
     }
 
-    /// The enum `Choice` of this test.
     #[derive(Derive)]
     #[schema(json_schema, allow(external-tag))]
     pub(crate) enum Choice {
@@ -73,7 +71,6 @@ mod renamed {
     //! This module uses the core crate under a different path.
     pub(crate) use tool_core as sdk;
 
-    /// The record `Record` of this test.
     #[derive(sdk::StrictSchema)]
     #[schema(crate = crate::lints::renamed::sdk)]
     pub(crate) struct Record {

@@ -52,7 +52,7 @@ macro_rules! conventions {
         }
     )*
 
-    // S0-07: each naming convention results in the same keys as in serde.
+    // S0-07: each naming convention gives the same keys and enum values as in serde.
     #[test]
     fn naming_conventions_match_serde() {
         $(
@@ -292,7 +292,7 @@ enum Internal {
     Unit,
     NewType(Inner),
     Record {
-        /// A field with an upper-case key.
+        /// A field with a camel-case key.
         big_y: u16,
     },
     #[serde(rename = "own", rename_all = "UPPERCASE")]

@@ -1,4 +1,4 @@
-//! The schema trees that `#[derive(StrictSchema)]` generates for the kinds of types.
+//! The schema trees that `#[derive(StrictSchema)]` generates for structs, newtypes, enums, and generic and recursive types.
 #![allow(dead_code, reason = "only the schemas of the types are used")]
 
 use std::borrow::Cow;
@@ -484,7 +484,7 @@ record! {
     }
 }
 
-// S0-06: a type that a `macro_rules!` macro generates works like any other.
+// S0-06: the docs and defaults of a struct that a `macro_rules!` macro generates are in its schema.
 #[test]
 fn macro_generated_types_work() {
     assert_tree::<Made>(

@@ -1,4 +1,4 @@
-//! Rates, quotas and concurrency limits by tenant, principal and tool. The clock is paused; only the tests advance it.
+//! Rates, quotas and concurrency limits by tenant, principal and tool. Most tests pause the clock and advance it.
 
 #![cfg(feature = "host")]
 #![allow(
@@ -116,7 +116,8 @@ async fn concurrent_calls_are_counted_by_live_guards() {
     passes(&limits, &ann, &LOOK_UP);
 }
 
-// Users of the same name in two workspaces are different principals.
+// A limit of the host counts all calls, a limit per tenant counts the calls of one workspace, and a limit per principal counts the calls of one user
+// of one workspace.
 #[tokio::test(start_paused = true)]
 async fn equal_users_of_two_workspaces_have_separate_limits() {
     for (per, other_user, other_tenant) in [

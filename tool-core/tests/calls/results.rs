@@ -239,7 +239,7 @@ async fn model_reads_the_model_view() {
     );
 }
 
-// S2-27: a host reads every part of a citation; the version is present only where it was set.
+// S2-27: a host reads the source, the id and the version of a citation; the version is present only if it was set.
 #[test]
 fn citation_has_its_version() {
     let page = Citation::new("handbook", "onboarding.md");
@@ -283,7 +283,7 @@ fn citation_needs_a_valid_time() {
     );
 }
 
-// S2-05: the model view of an output type applies without an attribute; its parts reach providers that accept them.
+// S2-05: the model view of an output type applies without an attribute; it has a text and an image as its parts.
 #[tokio::test]
 async fn output_type_can_define_its_model_view() {
     let (_, cx) = context();
@@ -319,7 +319,7 @@ async fn generator_sends_progress_in_order_and_one_final_value() {
     assert_eq!(result.model_text(), "2 pages");
 }
 
-// S2-21: a reader gets each step before the next is produced, so the steps of a stream that never waits do not accumulate.
+// S2-21: a tool is at most one step ahead of its reader, so the steps of a stream that never waits do not accumulate.
 #[tokio::test]
 async fn progress_waits_for_its_reader() {
     let (counts, cx) = context();
@@ -364,7 +364,7 @@ async fn progress_of_an_audited_call_waits_for_its_reader() {
     assert_eq!(more.len(), 996, "no step is lost");
 }
 
-// Progress that a tool reports without waiting is stored up to a limit; a late reader gets the newest values.
+// Progress that a tool reports without waiting is stored up to a number and a size; a late reader gets the newest values.
 #[tokio::test]
 async fn unread_progress_is_bounded() {
     let (_, cx) = context();

@@ -72,7 +72,8 @@ async fn call_that_requires_approval_waits_and_does_not_run() {
     );
 }
 
-// A dynamic tool receives the approved number; a number that its handler would receive rounded is refused before an approval is requested.
+// A dynamic tool receives the number that the approval shows; a large number that its handler would receive rounded is refused before an approval is
+// requested.
 #[tokio::test]
 async fn dynamic_tool_receives_the_approved_number() {
     let host = Host::new();
@@ -366,7 +367,7 @@ async fn the_approver_may_change_the_arguments() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// S2-19, S2-20: the answer to a plan is stored; it starts neither a model nor a call.
+// S2-19, S2-20: the answer to a plan is stored, its route is `Route::Plan`, and the plan's token runs no call.
 #[tokio::test]
 async fn answered_plan_starts_no_model_and_no_call() {
     let host = Host::new();
@@ -402,7 +403,7 @@ async fn answered_plan_starts_no_model_and_no_call() {
 
 // S2-14, S2-15: `waiting` lists the unanswered approvals of a conversation.
 #[tokio::test]
-async fn turn_resumes_when_every_approval_is_answered() {
+async fn waiting_lists_the_unanswered_approvals_of_a_conversation() {
     let host = Host::new();
     let cx = host.ann();
     let first = ticket(&host.tools.call(mail("c-1"), &cx).await);

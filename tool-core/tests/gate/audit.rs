@@ -1,4 +1,4 @@
-//! Audit rows: exactly one for each call.
+//! Audit rows: their number, their content, and how they are written to the sink.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -137,7 +137,7 @@ async fn audit_row_has_caller_and_outcome_but_no_text() {
     assert!(!format!("{row:?}").contains("gift"));
 }
 
-// S1-21, S1-10: every call has one row, for every outcome.
+// S1-21, S1-10: every call has one row, whether it succeeds, fails, waits for an approval, or has invalid arguments or an unknown name.
 #[tokio::test]
 async fn every_call_has_one_audit_row() {
     let store = MemoryStore::default();
@@ -459,7 +459,7 @@ async fn required_audit_failure_stops_the_call() {
     );
 }
 
-// A call whose approval was used before the sink failed stays open, and begins once the sink works again
+// An approved call stays open while a sink that is not the approval store is unavailable, and begins once the sink works again
 #[tokio::test]
 async fn approved_call_stays_open_while_a_separate_sink_is_down() {
     let (store, sink, mailbox) = (MemoryStore::default(), Flaky::default(), Mailbox::default());

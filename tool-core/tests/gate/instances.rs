@@ -72,7 +72,7 @@ async fn within_a_second(mut holds: impl AsyncFnMut() -> bool) {
     waited.await.expect("it took longer than a second");
 }
 
-/// A store that counts reads of rows, and fails while the flag is set.
+/// A store that counts reads of rows, and whose `changed_since` fails while the flag is set.
 #[derive(Clone, Default)]
 struct Watched {
     store: MemoryStore,
@@ -411,7 +411,7 @@ async fn disabled_tool_is_not_constructed() {
     assert_eq!(made.load(Ordering::SeqCst), 1);
 }
 
-// S1-43: a stated rename moves the rows when the program boots, and the report lists it.
+// S1-43: a stated rename moves the rows when the program boots, and the report lists it. An invalid rename is an error.
 #[tokio::test]
 async fn stated_rename_moves_rows_at_boot() {
     let store = MemoryStore::default();

@@ -173,7 +173,7 @@ async fn stopped_turn_does_not_deny_the_beginning_of_a_call_that_continues() {
         .build();
     let calls = ModelMessage::calls([ToolCall::new("c-1", "agent", "{}")]);
     let message = turns.record(calls, &cx).await.unwrap();
-    // A drive of a different process began the call, and died while the call waited.
+    // The store does not show whether an earlier process has begun the call.
     let token = tool_core::CancellationToken::new();
     token.cancel();
     let stopped = cx.derive().cancellation(token).build();
@@ -361,7 +361,7 @@ async fn stricter_schema_returns_the_result_of_a_call_that_has_run() {
 /// Other callers that continue ann's conversation.
 const OTHERS: [[&str; 2]; 3] = [["bob", "clerk"], ["ann", "scout"], ["bob", "scout"]];
 
-// A user who continues the conversation gets the result of a call that ran for a different user
+// Another user or agent that continues the conversation gets the result of a call that has run, or stops at the call if it is ambiguous
 #[tokio::test]
 async fn second_user_reads_the_result_of_an_earlier_call() {
     for [user, agent] in OTHERS {
@@ -391,7 +391,7 @@ fn denying(host: &Host, tools: tool_core::RegistryBuilder, cx: &ToolContext) -> 
     registry.toolset(cx, &rules).through(&host.gate)
 }
 
-// Denying a call for another user who continues the conversation withdraws every unused approval of the call
+// If a policy denies the tool to another user or agent that continues the conversation, the unused approval of the call is withdrawn
 #[tokio::test]
 async fn denial_to_another_user_withdraws_every_approval_of_the_call() {
     for [user, agent] in OTHERS {
@@ -449,7 +449,7 @@ fn outer(name: &str, lost: bool) -> ToolCall {
     ToolCall::new("o", name, arguments)
 }
 
-/// The reason why a call that has waited is refused.
+/// The reason why a later run refuses a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Refusal {
     Hidden,
@@ -671,7 +671,7 @@ async fn ended_outer_call_withdraws_the_unused_nested_approval() {
     }
 }
 
-// A nested call that its approval token starts while the turn refuses it is not reported as not run
+// A nested call that is resumed by its approval token while a turn refuses it is not reported as not run
 #[tokio::test]
 async fn nested_call_that_starts_during_its_refusal_is_not_refused() {
     let host = Host::new();
@@ -788,7 +788,7 @@ impl EffectLedger for Late {
     pass_on!(self => self.store; renew end get resolve sweep list);
 }
 
-// A process that has lost its run does not begin a call that a later run has refused
+// A call whose process is slow to begin it does not begin after a later run has refused it
 #[tokio::test]
 async fn call_does_not_begin_after_a_later_run_has_refused_it() {
     for refusal in REFUSALS {
@@ -932,7 +932,7 @@ async fn send_approved(#[context] uses: Uses<(send_mail,)>) -> Result<String, To
     uses.invoke(send_mail { to, copies: 1 }).await
 }
 
-// After a waiting outer call was refused, the token of its approval does not run its body again
+// After a waiting outer call was refused, neither its approval token nor the token of its nested call runs anything
 #[tokio::test]
 async fn approved_outer_call_does_not_run_again_after_it_was_refused() {
     for interrupted in [true, false] {

@@ -234,14 +234,14 @@ impl Env for Standing {
     }
 }
 
-// A call that two approvers edit within the same millisecond is replayed
+// A call that is edited twice within the same millisecond is replayed with the second edit
 #[tokio::test]
 async fn call_that_was_edited_twice_within_a_millisecond_is_replayed() {
     let _entered = env::enter(Arc::new(Standing(AtomicU8::new(u8::MAX))));
     edited_twice().await;
 }
 
-// A call that two approvers edit, with a policy change in between, is replayed
+// A call that is edited twice, with a policy change in between, is replayed with the second edit
 #[tokio::test]
 async fn call_that_was_edited_twice_is_replayed() {
     edited_twice().await;
@@ -392,7 +392,7 @@ async fn letter(mailbox: &Mailbox) -> usize {
     mailbox.sent()
 }
 
-// S4-62: two processes drive one turn; the second process neither skips a running call nor replaces its result.
+// S4-62: while one drive runs a call of a turn, two other drives of the turn neither skip the call nor replace its result.
 #[tokio::test]
 async fn turn_that_runs_in_another_process_is_not_rerun() {
     let host = Host::new();

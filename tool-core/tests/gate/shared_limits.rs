@@ -237,7 +237,7 @@ async fn lost_permit_leaves_the_other_permits_renewed() {
     assert!(!call.await.unwrap().is_error());
 }
 
-// A call that waits for its approval returns what it took from a quota, and takes it again when it runs.
+// A call that waits for its approval does not count towards a quota until it runs.
 #[tokio::test]
 async fn call_that_waits_for_an_approval_takes_nothing() {
     let store = MemoryStore::default();
@@ -262,7 +262,7 @@ async fn call_that_waits_for_an_approval_takes_nothing() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-/// Calls a tool once for each message of the user, and then answers.
+/// A model that calls `pay` once for each message of the user, and then answers.
 #[derive(Clone, Default)]
 struct Clerk(Arc<AtomicUsize>);
 

@@ -116,7 +116,7 @@ async fn drain_ends_in_time_while_a_sink_hangs() {
     }
 }
 
-/// A sink whose writes are slow.
+/// A sink that takes three seconds to write a row with an outcome.
 #[derive(Clone, Default)]
 struct SlowSink(MemoryStore);
 

@@ -395,7 +395,8 @@ async fn published_version_runs_at_the_next_call_unless_the_tool_is_pinned() {
     );
 }
 
-// S3-10, S3-11: a version with a different schema runs only in toolsets that were built after it was published.
+// S3-10, S3-11: a version with a different schema runs only in toolsets that were built after it was published. An older toolset also refuses the
+// calls of a tool that requires a confirmation now.
 #[tokio::test]
 async fn changed_schema_is_shown_before_it_applies() {
     let world = World::new();
@@ -828,7 +829,7 @@ async fn disabled_and_deleted_tools_do_not_run() {
     );
 }
 
-// S3-19, S3-20: the function runs as the runtime user of the tool, and the audit row names this user.
+// S3-19, S3-20: the function runs as the runtime user of the tool, else of the function, else of the workspace; the audit row names this user.
 #[tokio::test]
 async fn function_observes_the_runtime_user() {
     let world = World::new();
@@ -908,7 +909,7 @@ async fn runtime_user_is_checked_at_each_call() {
     );
 }
 
-// S3-04: a rule against a linked tool also applies to a stored tool that runs it.
+// S3-04: if a linked tool is disabled, calls of a stored tool that runs it are refused too.
 #[tokio::test]
 async fn rules_for_a_linked_tool_apply_to_stored_tools() {
     let disables = Disables::default();
@@ -929,9 +930,9 @@ async fn rules_for_a_linked_tool_apply_to_stored_tools() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::UnknownTool);
 }
 
-// S3-04: of two tools with the same name, the newer tool is left out, and the reason is reported.
+// S3-04: of two tools with the same name, one is offered and one is left out, and the reason is reported.
 #[tokio::test]
-async fn second_tool_with_the_same_name_is_left_out() {
+async fn one_of_two_tools_with_the_same_name_is_left_out() {
     let world = World::new();
     world.tool(client("ask")).await;
     let second = world.tool(client("ask")).await;

@@ -155,7 +155,7 @@ async fn calls_run_one_after_the_other_and_errors_are_messages() {
     );
 }
 
-/// A store whose n-th append fails, as if the process had died.
+/// A store that fails one append, as if the process had died. The number is the count of appends before the failure.
 #[derive(Clone)]
 struct FailingThreads(MemoryStore, Arc<AtomicUsize>);
 
@@ -335,7 +335,7 @@ async fn turn_without_a_conversation_is_an_error() {
     }
 }
 
-// S2-14, S2-15: a turn waits for the answers of all approvals, and runs its other calls in the meantime.
+// S2-14, S2-15: with `relaxed_order`, a turn waits for the answers of all approvals, and runs its other calls in the meantime.
 #[tokio::test]
 async fn turn_waits_for_all_answers_and_runs_other_calls() {
     let host = Host::new();
@@ -460,7 +460,7 @@ async fn failed_call_is_sent_to_the_model_and_the_run_completes() {
     assert!(matches!(outcome, Outcome::Answered(_)) && silent.1.is_empty());
 }
 
-// S1-100: a run stops after fifteen messages of the model.
+// S1-100: a run stops after fifteen messages of the model, or after the number that the host has set.
 #[tokio::test]
 async fn run_stops_after_fifteen_steps() {
     let log = Log::default();
@@ -689,7 +689,7 @@ async fn draining_host_leaves_calls_open_for_the_next_one() {
     assert_eq!(log.names(), ["a", "b"]);
 }
 
-// A panic of the host's observer neither unwinds out of a turn nor leaves its calls open
+// A panic of the host's observer or progress listener neither unwinds out of a turn nor leaves its calls open
 #[tokio::test]
 async fn observer_panic_does_not_end_the_turn() {
     let (store, log) = (MemoryStore::default(), Log::default());

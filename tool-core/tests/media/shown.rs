@@ -267,7 +267,7 @@ fn shape(parts: &[Part]) -> Vec<String> {
     parts.iter().map(of).collect()
 }
 
-// The model sees the files of each return type, and reads no base64
+// The model gets the files of each return type as parts, and not as base64 in the text
 #[tokio::test]
 async fn the_model_sees_the_files_of_every_return_type() {
     let file = |name: &str| format!(r#"{{"type":"file","mediaType":"image/png","url":"{name}"}}"#);
@@ -369,7 +369,7 @@ async fn the_client_gets_the_bytes() {
     assert_eq!(payload(&call(&tools(), "viewed").await), nested);
 }
 
-// `output_without_bytes` contains a short description in place of the bytes of each file
+// `output_without_bytes` contains a short description in place of the bytes of each file, unless the tool has its own view for the model
 #[tokio::test]
 async fn output_without_bytes_describes_each_file() {
     for def in tools().tools() {
@@ -486,7 +486,7 @@ fn too_many() -> Result<Vec<File>, ToolError> {
     ])
 }
 
-// A part that no provider accepts is left out, because requests with it would fail; the other parts are unchanged
+// A file that no provider accepts, or that exceeds the total size of a result, is replaced by a text; an empty text is left out
 #[tokio::test]
 async fn part_that_no_provider_accepts_is_omitted() {
     let parts = read(&call(&toolset![broken_parts], "broken_parts").await);

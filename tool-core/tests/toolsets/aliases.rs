@@ -93,7 +93,7 @@ fn policy(rules: impl IntoIterator<Item = Rule>) -> SharedPolicy {
     Policy::builder().rules(rules).share().unwrap()
 }
 
-// S1-43: deny lists, global lists, policies, disables and kill switches of an earlier name hide the renamed tool, and no other tool
+// S1-43: lists, disables, optional tools, kill switches, policies and enablement that deny an earlier name hide the renamed tool, and no other tool
 #[test]
 fn denials_of_an_earlier_name_hide_the_renamed_tool() {
     for old in ["mail_user", "send_mail"] {

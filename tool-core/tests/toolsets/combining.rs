@@ -406,7 +406,7 @@ async fn agent_tools_override_baseline_tools() {
     }
 }
 
-/// A tracing layer that collects warnings.
+/// A tracing subscriber that collects warnings.
 struct Warnings(Arc<Mutex<Vec<String>>>);
 
 impl tracing::Subscriber for Warnings {

@@ -151,8 +151,8 @@ fn input_sent_back(provider: Provider, message: &ModelMessage) -> Value {
     input.clone()
 }
 
-// M10: code fences, white space, trailing commas and JSON inside a string are repaired, so these calls run. If such a call were sent back
-// without arguments, the model would see a result that does not belong to its call.
+// M10: code fences, trailing commas, a byte order mark, JSON inside a string and an object inside a list are repaired, so these calls run. If such a
+// call were sent back without arguments, the model would see a result that does not belong to its call.
 #[tokio::test]
 async fn repaired_arguments_are_sent_back_as_the_object_that_ran() {
     for given in [
@@ -184,7 +184,7 @@ async fn repaired_arguments_are_sent_back_as_the_object_that_ran() {
     }
 }
 
-// The APIs accept only an object, so arguments that cannot be repaired become an empty object.
+// Anthropic, Gemini and Bedrock accept only an object, so arguments that cannot be repaired become an empty object.
 #[test]
 fn arguments_that_cannot_be_repaired_are_sent_back_as_an_empty_object() {
     for given in ["", "null", "{\"city\":\"Ba", "[1,2]", "7", "```json\n{"] {

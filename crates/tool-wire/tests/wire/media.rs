@@ -367,7 +367,7 @@ async fn a_replayed_thread_shows_its_files_again() {
     }
 }
 
-// An interface gets a part of the type `file`, from the call and from the thread.
+// An interface gets the image of a result as a part of the type `file`, with the bytes.
 #[tokio::test]
 async fn an_interface_gets_the_file() {
     let call = ToolCall::new("c-0", "draw", "{}");

@@ -496,7 +496,7 @@ fn values(chunks: &[Chunk]) -> Vec<Value> {
     chunks.iter().map(value).collect()
 }
 
-// An interface shows reasoning in its own parts and only once, streamed or complete.
+// An interface shows reasoning in its own parts and only once, streamed or complete. `without_reasoning` omits it.
 #[test]
 fn an_interface_shows_reasoning_before_the_text() {
     for provider in Provider::ALL {

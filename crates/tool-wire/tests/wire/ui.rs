@@ -75,7 +75,7 @@ fn open() -> Toolset {
     registry.build().unwrap().open()
 }
 
-// S2-18, S2-21: all states of a call are streamed in the form that the protocol defines
+// S2-18, S2-21: texts, inputs, progress, outputs, citations and errors are streamed in the form that the protocol defines
 #[tokio::test]
 async fn calls_are_streamed_to_the_interface() {
     let (tools, cx) = (open(), ToolContext::anonymous());
@@ -338,7 +338,7 @@ async fn asked(store: &MemoryStore) -> (StoredMessage, Vec<Value>, Vec<String>) 
     (message, all, tokens)
 }
 
-// S3-08: a call for the client is shown with the arguments that the client receives, and the stream ends until the interface sends the result.
+// S3-08: a call for the client is shown with the arguments that the client receives, and the stream ends with the reason `tool-calls`.
 #[tokio::test]
 async fn call_of_a_client_tool_is_shown_with_its_arguments() {
     let schema = json!({
@@ -477,7 +477,7 @@ async fn turn_continues_with_the_answers_of_the_interface() {
     );
 }
 
-// S2-16: an answer from an interface that showed different arguments is refused
+// S2-16: an answer from an interface that showed different arguments is refused, and so is an answer with a forged token
 #[tokio::test]
 async fn tampered_arguments_are_refused() {
     let store = MemoryStore::default();
@@ -516,7 +516,7 @@ async fn tampered_arguments_are_refused() {
         .unwrap();
 }
 
-// S2-14: of two waiting calls one is answered, so the turn does not continue; the interface uses the same rule
+// S2-14: the turn continues only if every call of the last step has an answer or a final output, and at least one approval is answered
 #[test]
 fn turn_continues_when_every_call_is_answered() {
     let tokens = ["a".to_owned(), "b".to_owned()];

@@ -90,8 +90,8 @@ fn streamed(provider: Provider, events: &[Value]) -> Option<Usage> {
     reply.message().usage
 }
 
-// The providers differ in which counts include cached tokens and reasoning. The counters mean the same for all of them, and a counter that a provider does not
-// report is `None`.
+// The providers differ in which counts include cached tokens and reasoning. The counters of `Usage` have the same meaning for all providers, and a
+// counter that a provider does not report is `None`.
 #[test]
 fn counts_of_every_provider_have_one_meaning() {
     let huge = u64::MAX;
@@ -225,7 +225,7 @@ fn iterations_outside_of_the_top_level_are_added() {
 }
 
 // The counts of `message_delta` are cumulative: they replace the counts of `message_start` and of an earlier `message_delta`, and may lack some of
-// them.
+// them. Counts without input tokens do not replace the input.
 #[test]
 fn counts_of_later_anthropic_events_replace_earlier_ones() {
     let start = |usage: Value| json!({"type": "message_start", "message": {"usage": usage}});
