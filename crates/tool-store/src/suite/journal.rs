@@ -156,8 +156,8 @@ tests! {
         let behind = NewRun { owner: "behind".to_owned(), at: at(600), lease_until: at(900), ..super::journal::run("t") };
         let taken = store.begin_run(behind).await.unwrap();
         assert!(matches!(&taken, RunBegun::Begun(row) if row.id == run && row.attempt == 2), "{taken:?}");
-        conflict(store.write_batch(fenced("ahead")).await, "taken over");
-        conflict(store.write_batch(said()).await, "taken over");
+        conflict(store.write_batch(fenced("ahead")).await, "has a new owner");
+        conflict(store.write_batch(said()).await, "has a new owner");
         assert_eq!(held(&store, "a", &run).await, (EffectState::Running, 1, 1, false));
 
         let ends = RunEnd { cause: RunCause::Cancelled, at: at(650), progress: RunProgress::default() };
@@ -166,7 +166,7 @@ tests! {
         let next = NewRun { owner: "next".to_owned(), at: at(700), lease_until: at(900), ..super::journal::run("t") };
         assert!(matches!(store.begin_run(next).await.unwrap(), RunBegun::Begun(row) if row.id.number() == 2));
         let late = Batch { fence: Some(RunFence { id: run.clone(), owner: "behind".to_owned() }), ..said() };
-        conflict(store.write_batch(late).await, "taken over");
+        conflict(store.write_batch(late).await, "has a new owner");
     }
 
     // Of 32 batches that end one call, exactly one is written

@@ -181,7 +181,7 @@ tests! {
             };
             write(said("t", number)).await.unwrap();
             store.erase_contents(of).await.unwrap();
-            conflict(write(said("t", number)).await, "taken over");
+            conflict(write(said("t", number)).await, "has a new owner");
             let id = RunId::new(t.clone(), number);
             let progress = RunProgress::default();
             assert_eq!(store.renew_run(&id, "ahead", at(900), progress).await.unwrap(), None);

@@ -151,13 +151,13 @@ tests! {
             ends_step: true,
             ..events("a", [transient(owner)])
         };
-        conflict(store.append_events(fenced(&id, "first")).await, "taken over");
+        conflict(store.append_events(fenced(&id, "first")).await, "has a new owner");
         assert!(matches!(store.begin_run(new_run("first", 100)).await.unwrap(), RunBegun::Begun(row) if row.id == id));
         assert_eq!(store.append_events(fenced(&id, "first")).await.unwrap(), 1);
 
         // The lease of `first` ends at 400.
         assert!(matches!(store.begin_run(new_run("second", 500)).await.unwrap(), RunBegun::Begun(row) if row.id == id));
-        conflict(store.append_events(fenced(&id, "first")).await, "taken over");
+        conflict(store.append_events(fenced(&id, "first")).await, "has a new owner");
         assert_eq!(places(&read(&store, "a").await), [(1, 0, "first")]);
         assert_eq!(store.append_events(fenced(&id, "second")).await.unwrap(), 2);
 
@@ -166,7 +166,7 @@ tests! {
         assert!(store.end_run(&id, "second", ends).await.unwrap());
         assert_eq!(store.append_events(fenced(&id, "second")).await.unwrap(), 3);
         assert!(matches!(store.begin_run(new_run("third", 600)).await.unwrap(), RunBegun::Begun(row) if row.id.number() == 2));
-        conflict(store.append_events(fenced(&id, "second")).await, "taken over");
+        conflict(store.append_events(fenced(&id, "second")).await, "has a new owner");
         assert_eq!(places(&read(&store, "a").await), [(3, 0, "second")]);
     }
 
