@@ -22,7 +22,7 @@ macro_rules! columns {
 
 /// The statement that removes the rows of one user, except the rows of changes that the user made as an operator.
 pub(super) const ERASE: &str = "DELETE FROM tool_store.audit WHERE principal = $1 AND workspace = $2 \
-     AND NOT (call = '' AND contract IS NULL AND notes <> '[]')";
+     AND NOT (original_hash = '' AND contract IS NULL AND notes <> '[]')";
 
 /// Returns the statement that removes at most `most` rows of a scope whose call began, or whose change was made, before a time. It skips rows that a
 /// different transaction has locked.

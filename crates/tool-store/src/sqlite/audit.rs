@@ -28,7 +28,7 @@ macro_rules! values {
 }
 
 /// The statement that removes the rows of one user, except the rows of changes that the user made as an operator.
-pub(super) const ERASE: &str = "DELETE FROM audit WHERE principal = ? AND workspace = ? AND NOT (call = '' AND contract IS NULL AND notes <> '[]')";
+pub(super) const ERASE: &str = "DELETE FROM audit WHERE principal = ? AND workspace = ? AND NOT (original_hash = '' AND contract IS NULL AND notes <> '[]')";
 
 /// Returns the statement that removes at most `most` rows of a scope whose call began, or whose change was made, before a time.
 pub(super) fn retention(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {

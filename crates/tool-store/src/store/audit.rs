@@ -53,7 +53,7 @@ pub struct AuditRow {
     pub error: Option<String>,
     /// The redacted arguments, as JSON.
     pub arguments: String,
-    /// Hash of the arguments as the caller sent them.
+    /// Hash of the arguments as the caller sent them; empty in the row of a change by an operator.
     pub original_hash: String,
     /// Hash of the arguments as the tool read them.
     pub used_hash: Option<String>,

@@ -354,10 +354,11 @@ impl AuditRow {
         })
     }
 
-    /// Returns whether the row records a change by an operator, like the rows of [`of_operator`](Self::of_operator): it has notes, but neither a call
-    /// nor the contract of a tool. The erasure of a user keeps these rows, so that an operator cannot erase the record of the operator's changes.
+    /// Returns whether the row records a change by an operator, like the rows of [`of_operator`](Self::of_operator): it has notes, but neither
+    /// the hash of arguments nor the contract of a tool, which the rows of calls have. The row of a change to a call has the id of that call. The
+    /// erasure of a user keeps these rows, so that an operator cannot erase the record of the operator's changes.
     pub fn is_of_operator(&self) -> bool {
-        self.call.is_empty() && self.contract.is_none() && !self.notes.is_empty()
+        self.original_hash.is_empty() && self.contract.is_none() && !self.notes.is_empty()
     }
 }
 

@@ -219,6 +219,32 @@ tests! {
         assert_eq!(audit_of(&store).await.len(), 1);
     }
 
+    // An operator cannot erase the record of their own changes. The rows of changes to calls have the id of the call.
+    #[test]
+    async fn erasure_of_an_operator_keeps_changes_to_calls(store: impl Store + ChangeStore) {
+        store.open(request("a1")).await.unwrap();
+        let lapsed = Intent { lease_until: at(150), ..intent("e1") };
+        store.begin(lapsed, None).await.unwrap();
+        let resolve = Change::Resolve {
+            key: key("e1"),
+            resolution: Resolution::Rerun,
+            operator: "olga".into(),
+            at: at(300),
+        };
+        for change in [answer("a1"), resolve] {
+            store.apply(of(&acme(), change)).await.unwrap();
+        }
+        let changes = audit_of(&store).await;
+        assert!(changes.len() == 2 && changes.iter().all(|row| !row.call.is_empty() && row.is_of_operator()), "{changes:?}");
+        // The call of a tool that does not exist has no contract.
+        let call = super::records::audit("c1");
+        let call = AuditRow { principal: Some("olga".into()), contract: None, ..call };
+        assert!(!call.is_of_operator());
+        store.write(vec![call]).await.unwrap();
+        assert_eq!(AuditSink::erase(&store, &acme(), "olga").await.unwrap(), 1);
+        assert_eq!(audit_of(&store).await, changes);
+    }
+
     // A change cannot affect a row of a different workspace, except that it can set a switch for every workspace.
     #[test]
     async fn changes_stay_in_their_workspace(store: impl Store + ChangeStore) {
