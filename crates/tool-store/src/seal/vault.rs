@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -96,6 +96,8 @@ struct Inner {
     keys: Option<Arc<dyn KeyProvider>>,
     /// The keys whose check value was opened.
     opened: Mutex<BTreeMap<KeyId, SealKey>>,
+    /// The last current key that was not retired when it was checked.
+    active: Mutex<Option<KeyId>>,
 }
 
 impl fmt::Debug for Vault {
@@ -128,6 +130,7 @@ impl Vault {
             store,
             keys: Some(keys),
             opened: Mutex::default(),
+            active: Mutex::default(),
         }));
         let rows = vault.store().keys().await?;
         let uses = vault.store().key_uses().await?;
@@ -161,6 +164,7 @@ impl Vault {
             store: Arc::new(store),
             keys: None,
             opened: Mutex::default(),
+            active: Mutex::default(),
         }));
         let uses = vault.store().key_uses().await?;
         match uses.iter().map(|using| using.values).sum() {
@@ -213,26 +217,32 @@ impl Vault {
         Ok(key)
     }
 
-    /// Returns the id of the current key, after a check that it opens its check value. Fails if the key is retired and this vault reads it for the
-    /// first time; the store refuses all values of retired keys.
+    /// Returns the id of the current key, after a check that it opens its check value. Fails if the key was retired before it became the
+    /// current key of this vault. A key that is retired later is not read again, because the store refuses all values of retired keys.
     pub(super) async fn current(&self) -> Result<KeyId, VaultError> {
         let id = self.provider()?.current().await?;
-        if self.opened(&id).is_none() {
+        if self.active().as_ref() != Some(&id) {
             self.key(&id).await?;
             let rows = self.store().keys().await?;
             if rows.iter().any(|row| row.id == id && row.retired.is_some()) {
                 return Err(VaultError::Retired(id));
             }
+            *self.active() = Some(id.clone());
         }
         Ok(id)
+    }
+
+    fn active(&self) -> MutexGuard<'_, Option<KeyId>> {
+        let active = self.0.active.lock();
+        active.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the id of the key that seals new values.
     ///
     /// # Errors
     ///
-    /// Fails, for example, with [`VaultError::NoKeys`] if the vault has no keys, and with [`VaultError::Retired`] if the vault reads the key for the
-    /// first time and the key is retired.
+    /// Fails, for example, with [`VaultError::NoKeys`] if the vault has no keys, and with [`VaultError::Retired`] if the key was retired before it
+    /// became the current key of this vault.
     pub async fn current_key(&self) -> Result<KeyId, VaultError> {
         self.current().await
     }

@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::seal::{NewValue, NewVariableRequest, SealKey, SealKeys, Vault, VaultError};
+use crate::seal::{
+    KeyError, KeyProvider, NewValue, NewVariableRequest, SealKey, SealKeys, Vault, VaultError,
+};
 use crate::*;
 
 use super::records::{acme, at, thread};
@@ -27,6 +30,22 @@ fn keys(ids: &[&str]) -> SealKeys {
     let first = SealKeys::new(ids[0], material(ids[0])).unwrap();
     let rest = ids[1..].iter();
     rest.fold(first, |keys, id| keys.and(id, material(id)).unwrap())
+}
+
+/// A key provider that returns to the key `k1` when the flag is set.
+struct GoesBack(SealKeys, Arc<AtomicBool>);
+
+impl KeyProvider for GoesBack {
+    fn current(&self) -> BoxFuture<'_, Result<KeyId, KeyError>> {
+        match self.1.load(Ordering::SeqCst) {
+            true => Box::pin(async { Ok(key("k1")) }),
+            false => self.0.current(),
+        }
+    }
+
+    fn key<'a>(&'a self, id: &'a KeyId) -> BoxFuture<'a, Result<Option<SealKey>, KeyError>> {
+        self.0.key(id)
+    }
 }
 
 fn key(id: &str) -> KeyId {
@@ -357,6 +376,29 @@ tests! {
         let opened = only.open_variables(&[scope], ["V"]).await.unwrap();
         assert_eq!(opened[0].value.expose_secret(), "v");
         assert_eq!(only.rotate(3).await.unwrap(), seal::Rotation::default());
+    }
+
+    // A key that was retired before it becomes the current key is refused by each call, although the vault has the key in its cache.
+    #[test]
+    async fn retired_current_key_is_refused_by_each_call(store: impl VaultStore + Clone) {
+        let old = vault(&store, &["k1"]).await;
+        set(&old, &acme(), "s", "value").await;
+        for caches_key in [true, false] {
+            let back = Arc::new(AtomicBool::new(false));
+            let vault = Vault::open(store.clone(), GoesBack(keys(&["k2", "k1"]), back.clone())).await.unwrap();
+            if caches_key {
+                assert_eq!(value(&vault, &acme(), "s").await.as_deref(), Some("value"));
+                vault.rotate(9).await.unwrap();
+                vault.retire_key(&key("k1")).await.unwrap();
+            }
+            back.store(true, Ordering::SeqCst);
+            for _ in 0..2 {
+                let refused = vault.current_key().await.unwrap_err();
+                assert!(matches!(&refused, VaultError::Retired(id) if *id == key("k1")), "{refused}");
+            }
+            back.store(false, Ordering::SeqCst);
+            assert_eq!(vault.current_key().await.unwrap(), key("k2"));
+        }
     }
 }
 
