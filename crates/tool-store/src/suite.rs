@@ -30,8 +30,7 @@
 //! | [`BatchStore`], and the method `journal` of the required traits | optional | `journal` |
 //! | [`BudgetStore`] | optional | `budget` |
 //! | [`Catalogue`] | optional | `catalogue` |
-//! | [`ChangeStore`], with [`Directory`], [`EnablementStore`], [`Maintenance`] and the traits of [`VaultStore`] | optional | `administration`,
-//! `change` |
+//! | [`ChangeStore`], with [`Directory`], [`EnablementStore`], [`Maintenance`] and the traits of [`VaultStore`] | optional | `administration`, `change` |
 //! | [`ChildStore`], with [`Maintenance`] | optional | `child` |
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | [`EventStore`], with [`EnablementStore`], [`Maintenance`] and [`StoredToolStore`] | optional | `event` |
@@ -289,7 +288,8 @@ fn runtime(builder: &mut Builder) -> Runtime {
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
 /// store implements: `BatchStore`, `BudgetStore`, `Catalogue`, `ChangeStore`, `ChildStore`, `EnablementStore`, `EventStore`, `KnowledgeStore`,
-/// `LimitStore`, `LongTermStore`, `Maintenance`, `PlanStore`, `RoomStore`, `ScheduleStore`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`, `WorkStore`.
+/// `LimitStore`, `LongTermStore`, `Maintenance`, `PlanStore`, `RoomStore`, `ScheduleStore`, `StoredToolStore`, `ThreadEventStore`, `VaultStore`,
+/// `WorkStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };

@@ -78,7 +78,8 @@ tests! {
         assert_eq!(enabled(&store, &other()).await, [""; 0]);
     }
 
-    // S1-33: the catalogue stores every property of a tool, and a sync replaces the properties that have changed.
+    // S1-33: the catalogue stores every property of a tool, and a sync replaces the properties that have changed. A different time of the sync is
+    // stored and is not reported as a change.
     #[test]
     async fn sync_stores_every_property_and_its_time(store: impl EnablementStore) {
         let mut entry = CatalogueEntry {
@@ -106,7 +107,7 @@ tests! {
         assert_eq!(store.entries().await.unwrap(), [entry]);
     }
 
-    // S1-34: enabling a skill enables the tools of its pinned version, and the result lists them.
+    // S1-34: enabling a skill enables the tools of its pinned version, and the result lists these, the added, the removed and the unknown tools.
     #[test]
     async fn skill_enables_the_tools_of_its_pinned_version(store: impl EnablementStore) {
         store.reconcile(entries(&["a", "b", "c"])).await.unwrap();
@@ -128,7 +129,8 @@ tests! {
         assert_eq!(enabled(&store, &own()).await, ["b skill+", "c skill"]);
     }
 
-    // S1-34: a version never changes while an instance has pinned it.
+    // S1-34: a version never changes while an instance of the workspace has pinned it. A skill needs a name and a version, and a change needs an
+    // operator.
     #[test]
     async fn pinned_version_is_immutable(store: impl EnablementStore) {
         store.reconcile(entries(&["a", "b"])).await.unwrap();
@@ -146,7 +148,8 @@ tests! {
         assert_eq!(enabled(&store, &other()).await, ["a skill", "b skill"]);
     }
 
-    // S1-35: a tool remains enabled while a different skill requires it or a person has enabled it, and all other rows are removed.
+    // S1-35: a tool of a disabled skill remains enabled while a different skill requires it or if a person has enabled it. The other rows of the
+    // skill are removed.
     #[test]
     async fn disabling_a_skill_keeps_tools_that_other_skills_need(store: impl EnablementStore) {
         store.reconcile(entries(&["shared", "only_x", "by_hand"])).await.unwrap();
@@ -180,7 +183,7 @@ tests! {
         assert_eq!(enabled(&store, &own()).await, ["a manual", "b manual"]);
     }
 
-    // S1-36: an operator can disable a tool that a person has enabled; the error for other rows contains their source.
+    // S1-36: an operator can disable a tool that a person has enabled. The error for other rows contains their source, and the skill if there is one.
     #[test]
     async fn refusal_to_disable_names_the_source(store: impl EnablementStore) {
         store.reconcile(vec![global("g"), CatalogueEntry::new("m"), CatalogueEntry::new("s")]).await.unwrap();
@@ -315,7 +318,7 @@ tests! {
         }
     }
 
-    // S1-32: no method reads or changes the rows of a different workspace or instance.
+    // S1-32: a different instance of the same or of a different workspace does not read or change the rows and the skills of this instance.
     #[test]
     async fn instances_of_workspaces_are_isolated(store: impl EnablementStore) {
         store.reconcile(entries(&["a", "b"])).await.unwrap();

@@ -144,7 +144,7 @@ tests! {
         write(&store, replace("..md", "one")).await;
     }
 
-    // The contract of write_knowledge: append joins with a blank line.
+    // The contract of write_knowledge: append joins with a blank line. It keeps the type of the document, and joins only UTF-8 texts.
     #[test]
     async fn append_joins_with_a_blank_line(store: impl KnowledgeStore) {
         assert!(write(&store, append("a.md", "one")).await.1);

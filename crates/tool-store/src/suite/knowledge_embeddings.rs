@@ -112,7 +112,8 @@ async fn row(store: &impl KnowledgeStore, file: &str) -> DocumentRow {
 tests! {
     ($) __suite_knowledge_embeddings in knowledge_embeddings for Documents;
 
-    // Hybrid search: indexed chunks wait for their embeddings, a claim returns a batch of them in order, and a search returns the most similar chunks.
+    // Hybrid search: indexed chunks wait for their embeddings, a claim returns a batch of them in order, and a search returns the most similar
+    // chunks.
     #[test]
     async fn chunks_are_found_by_their_embeddings(store: impl KnowledgeStore) {
         let text = ["tea ".repeat(500), "car ".repeat(450), "x ".repeat(100)].concat();
@@ -154,7 +155,8 @@ tests! {
         assert_eq!(nearest(&store, "acme", &vector("m", &[1.0, 0.0]), 9).await, []);
     }
 
-    // An embedder that fails leaves the document searchable by text, and the document waits for the next attempt.
+    // An embedder that fails leaves the document searchable by text, and the document waits for the next attempt. The stored fault has at most 500
+    // characters.
     #[test]
     async fn failed_embeddings_are_tried_again(store: impl KnowledgeStore) {
         write(&store, replace("a.md", "tea")).await;
@@ -267,7 +269,7 @@ tests! {
         assert_eq!(store.renew_embeddings(Scope::All, "other", 9, at(100)).await.unwrap(), 0);
     }
 
-    // After a change of the model, all embeddings are computed again. The work can be interrupted at any chunk, and continues.
+    // After a change of the model, all embeddings are computed again. The work can be interrupted between two chunks, and continues.
     #[test]
     async fn renewal_of_embeddings_can_be_interrupted(store: impl KnowledgeStore) {
         let acme = Workspace::new("acme");

@@ -143,7 +143,7 @@ fn statuses(row: &PlanRow) -> String {
 tests! {
     ($) __suite_plan in plan for Plans;
 
-    // An operator ends an active run once, also on a handle that seals contents. The events of the run and an audit row record it.
+    // An operator ends an active run once. The run and its nodes have their final statuses, and one audit row records the change.
     #[test]
     async fn active_run_is_ended_by_an_operator(store: impl Store + Plans) {
         let row = create(&store, new("main", spec(&[json!("a"), json!("b")], &["a b"]))).await;

@@ -61,7 +61,7 @@ fn claim(row: &TaskRow, due: i64, now: i64) -> TaskClaim {
     }
 }
 
-/// A part of an update.
+/// Changes one part of an update.
 type Change = fn(&mut TaskUpdate);
 
 fn update(enabled: bool, due: Option<i64>) -> TaskUpdate {
@@ -133,7 +133,8 @@ async fn runs(store: &impl ScheduleStore, name: &str) -> Vec<(i64, TaskRunState,
 tests! {
     ($) __suite_schedule in schedule for Schedules;
 
-    // A task is stored as it was created, and its first run has the due time, the conversation and the end that the process reports.
+    // A task is stored as it was created, and its first run has the due time, the conversation and the end that the process reports. An
+    // attempt is ended once, with the token of its claim.
     #[test]
     async fn due_run_is_claimed_and_ends(store: impl Schedules) {
         let store = &store;
@@ -190,7 +191,8 @@ tests! {
         assert_eq!(runs(store, "a").await, all);
     }
 
-    // A failed attempt is repeated later as the same run, and a success resets the errors. Without another attempt, the task is switched off.
+    // A failed attempt is repeated later as the same run, and a success resets the errors. If no further attempt
+    // is allowed, the run fails and the task is switched off.
     #[test]
     async fn failed_attempt_is_repeated_as_the_same_run(store: impl Schedules) {
         let store = &store;
@@ -216,7 +218,8 @@ tests! {
         assert_eq!(runs(store, "a").await[0], (300, TaskRunState::Failed, 1));
     }
 
-    // A process that does not extend its claim loses the run: it is claimed again as the same run, and counts as an error up to the limit.
+    // A process that does not extend its claim loses the run: it is claimed again as the same run, and counts as an error. At the
+    // limit of errors, the run fails and the task is switched off.
     #[test]
     async fn lost_run_is_claimed_again(store: impl Schedules) {
         let store = &store;
@@ -296,8 +299,8 @@ tests! {
         assert_eq!(store.update_task(&id("b"), update(true, None), 1).await.unwrap(), None);
     }
 
-    // A run that waits for its next attempt continues if the task is only renamed. It ends if the prompt or the schedule changes, or if the task is
-    // switched off.
+    // A run that waits for its next attempt continues if only the name or the outbound channel of the task changes. It ends if the prompt or the
+    // schedule changes, or if the task is switched off.
     #[test]
     async fn update_keeps_a_waiting_run_of_the_same_work(store: impl Schedules) {
         let store = &store;
@@ -348,8 +351,8 @@ tests! {
         assert_eq!((row(store, "a").await.enabled, runs(store, "a").await), (false, vec![(200, TaskRunState::Failed, 3)]));
     }
 
-    // A task that is switched off during an attempt is not attempted again, whether the attempt fails or its process dies. If it is switched on again during the
-    // attempt, the run continues.
+    // A task that is switched off during an attempt is not attempted again, whether the attempt fails or its process dies. If it is switched on again
+    // during the attempt, the run continues.
     #[test]
     async fn task_switched_off_during_an_attempt_is_not_attempted_again(store: impl Schedules) {
         let store = &store;
@@ -463,7 +466,8 @@ tests! {
         assert_eq!(runs(store, "c").await, []);
     }
 
-    // The erasure of a user removes the tasks of the user with their runs, the erasure of a conversation removes its runs, and retention removes ended runs.
+    // The erasure of a user removes the tasks of the user with their runs, the erasure of a conversation removes its runs, and retention removes
+    // ended runs.
     #[test]
     async fn erasure_and_retention_cover_tasks(store: impl Schedules) {
         let store = &store;

@@ -286,7 +286,7 @@ tests! {
         assert_eq!(by(&store, author(), 3).change(&tool.id, unset).await.unwrap().description, None);
     }
 
-    // S3-05, S3-34: descriptions and labels may contain every character.
+    // S3-05, S3-34: descriptions and labels may contain NUL, private-use characters and characters outside of the Basic Multilingual Plane.
     #[test]
     async fn free_texts_round_trip(store: impl StoredToolStore) {
         let (olga, text) = (by(&store, author(), 1), "a\0b\u{f8ff}0 \u{1f600}");
@@ -309,7 +309,8 @@ tests! {
         assert_eq!(serde_json::to_value(&tool).unwrap()["target"], "client");
     }
 
-    // S3-07: a server tool has a function, and a client tool has no function.
+    // S3-07: a server tool has a function. A client tool has no function and no version, and needs an output schema. Unknown functions and blank
+    // names are refused.
     #[test]
     async fn only_server_tools_have_a_function(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -330,7 +331,8 @@ tests! {
         conflict(olga.tool(NewTool::server(" ", &*function.id)).await, "name");
     }
 
-    // S3-09, S3-10: a pinned tool runs its version, and a tool without a pin runs the default version at the time of the call.
+    // S3-09, S3-10: a pinned tool runs its version, and a tool without a pin runs the default version at the time of the call. It cannot be called if
+    // its function has no published version.
     #[test]
     async fn tool_without_a_pin_runs_the_default_version_at_the_call(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -429,7 +431,7 @@ tests! {
         forbidden(by(&store, of(MemberRole::Operator), 5).change(&tool.id, both).await, "`author`");
     }
 
-    // S3-17: no member, not even an admin, may change or delete a system row; every workspace may bind a system tool.
+    // S3-17: an admin of a workspace cannot change or delete system rows, but can bind a system tool.
     #[test]
     async fn system_rows_are_read_only(store: impl StoredToolStore) {
         let system = by(&store, Editor::System, 1);
@@ -449,7 +451,7 @@ tests! {
         assert_eq!(agent_names(&store, "support").await, ["look"]);
         // A tool of a workspace may run a system function under a different name.
         assert_eq!(olga.tool(NewTool::server("see", &*function.id)).await.unwrap().source, ToolSource::Workspace);
-        // The host's program may change system rows, but not rows of a workspace.
+        // The host's program may change system rows. It cannot change a tool of a workspace, and a system tool cannot run a function of a workspace.
         system.change(&tool.id, ToolUpdate::enable(false)).await.unwrap();
         let own = olga.tool(client("own")).await.unwrap();
         missing(system.delete(&own.id).await);
@@ -481,7 +483,7 @@ tests! {
         assert_eq!(user().await, Some(("mailer".to_owned(), RuntimeUserLevel::Function)));
     }
 
-    // S3-21: only an admin sets a runtime user.
+    // S3-21: only an admin sets or removes the runtime user of a tool, a function or a workspace. A system tool cannot have one.
     #[test]
     async fn runtime_user_needs_an_admin(store: impl StoredToolStore) {
         join(&store, "robot", MemberRole::Viewer).await;
@@ -525,7 +527,8 @@ tests! {
         olga.change(&tool.id, ToolUpdate::enable(false)).await.unwrap();
     }
 
-    // S3-23: a deleted tool is not listed and cannot be called, and its row is kept. It cannot be changed or deleted again.
+    // S3-23: a deleted tool is not listed and cannot be called, and its row is kept. It cannot be changed, bound or deleted again, but can be
+    // unbound. An operator cannot delete a tool.
     #[test]
     async fn deleted_tool_keeps_its_row(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -546,7 +549,8 @@ tests! {
         forbidden(by(&store, of(MemberRole::Operator), 9).delete(&tool.id).await, "`author`");
     }
 
-    // S3-24, S3-26: the clean-up removes a tool within a second of the end of its retention, and never a tool of the tier `none`.
+    // S3-24, S3-26: the clean-up removes a deleted tool and its bindings one second after the end of its retention and not one second before it. It
+    // never removes a tool of the tier `none`.
     #[test]
     async fn deleted_tool_is_removed_after_its_tier(store: impl StoredToolStore) {
         let tiers = [(RetentionTier::Short, Some(7)), (RetentionTier::Medium, Some(30)), (RetentionTier::Long, Some(90)), (RetentionTier::None, None)];
@@ -629,7 +633,7 @@ tests! {
         }
     }
 
-    // S3-28: an update of a row that has changed since the editor read it is refused.
+    // S3-28: an update or a deletion is refused if the row has a different time of change than the editor expects.
     #[test]
     async fn stale_update_changes_nothing(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -682,7 +686,7 @@ tests! {
         assert_eq!(IncludeDeleted::default().as_str(), "false");
     }
 
-    // S3-31: each filter narrows the list, and system tools are in the list of every workspace.
+    // S3-31: each filter of tools and of functions narrows the list, and system tools are in the list of a workspace.
     #[test]
     async fn every_filter_narrows_the_list(store: impl StoredToolStore) {
         let (system, olga) = (by(&store, Editor::System, 1), by(&store, author(), 2));
@@ -784,7 +788,8 @@ tests! {
         conflict(list(Some(101)).await, "1 to 100");
     }
 
-    // S3-33: a binding is a separate row: it can be removed without the tool, and binding a tool twice stores one row.
+    // S3-33: a binding is a separate row: it can be removed without the tool, and binding a tool twice stores one row. An unknown tool, an empty
+    // agent, an approver and the host's program are refused.
     #[test]
     async fn binding_is_a_separate_row(store: impl StoredToolStore) {
         let olga = by(&store, of(MemberRole::Author), 1);
@@ -813,7 +818,8 @@ tests! {
         missing(by(&store, Editor::System, 1).bind("support", &tool.id).await);
     }
 
-    // S3-34: a version keeps its parent, label, files and both schemas; a changed function is a new version.
+    // S3-34: a version keeps its parent, label, files, uses and both schemas when its function is changed. A version without a schema, without its
+    // entry file or with an invalid parent is refused, and `uses` needs a function of TypeScript.
     #[test]
     async fn function_version_never_changes(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -853,7 +859,8 @@ tests! {
         conflict(olga.remove_version(&one.id).await, "parent");
     }
 
-    // S3-34: neither a function nor a version is removed while a tool runs it, even a deleted tool that is still kept.
+    // S3-34: a version is not removed while a tool is pinned to it. A function is not removed while a tool runs it, even a deleted tool that is still
+    // kept.
     #[test]
     async fn function_in_use_is_not_removed(store: impl StoredToolStore) {
         let olga = by(&store, author(), 1);
@@ -875,7 +882,8 @@ tests! {
         missing(olga.remove_function(&function.id).await);
     }
 
-    // S3-21: only an admin states the effects of a function, and only for foreign functions.
+    // S3-21: only an admin states or removes the effects of a function, and only for foreign functions. An operator creates no functions and no
+    // tools.
     #[test]
     async fn effects_of_foreign_functions_need_an_admin(store: impl StoredToolStore) {
         let kind = FunctionKind::Http { document: "api.json".into(), operation: "find".into() };
@@ -964,7 +972,8 @@ tests! {
         assert!(stored(&store, &tool.id).await.is_deleted());
     }
 
-    // Workspaces and members are listed in pages, and a later write does not change the creation time of a workspace.
+    // Workspaces and members are listed in pages, and a later write does not change the creation time of a workspace. Only an admin changes members,
+    // and a member needs a name.
     #[test]
     async fn directory_lists_workspaces_and_members(store: impl StoredToolStore) {
         for (name, millis) in [("b", 2), ("a", 1), ("c", 3)] {
@@ -999,7 +1008,7 @@ tests! {
 tests! {
     ($) __suite_stored_tool_races in stored_tool for StoredToolStore;
 
-    // S3-34: versions that are created at once have different numbers.
+    // S3-34: 32 versions that are created at once have the numbers 1 to 32.
     #[test]
     fn versions_are_numbered_once(opener) {
         opener.test(async |place| {
@@ -1015,7 +1024,7 @@ tests! {
         });
     }
 
-    // S3-28: of many updates that expect the same row, one succeeds.
+    // S3-28: of many concurrent updates that expect the same time of change, one succeeds.
     #[test]
     fn one_of_many_expected_updates_wins(opener) {
         opener.test(async |place| {

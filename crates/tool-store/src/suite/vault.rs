@@ -181,7 +181,7 @@ tests! {
         assert_eq!(opened[0].value.expose_secret(), "v");
     }
 
-    // Flips each bit of a sealed value: of its header, nonce, ciphertext and tag.
+    // A sealed value with one flipped bit, in its header, nonce, ciphertext or tag, is refused when it is stored or does not open.
     #[test]
     async fn a_value_with_one_flipped_bit_does_not_open(store: impl VaultStore + Clone) {
         // The id `k0` is `k1` with one flipped bit, and the vault has both keys.
@@ -203,13 +203,14 @@ tests! {
             read += 1;
             damaged(vault.open_secrets(&acme, ["a"]).await);
         }
-        // The loop has tried to open the value at least once for each bit of the nonce, the ciphertext and the tag.
+        // The number of values that the loop has tried to open is at least the number of bits of the nonce, the ciphertext and the tag.
         assert!(read >= (24 + 5 + 16) * 8, "{read}");
         store.put_secret(good).await.unwrap();
         assert_eq!(value(&vault, &acme, "a").await.as_deref(), Some("short"));
     }
 
-    // S4-13: without a key, storing a secret fails.
+    // S4-13: without a key, no secret is stored or opened, and a vault without keys does not open a store that contains one. Declared texts are
+    // stored.
     #[test]
     async fn without_keys_no_secret_is_stored(store: impl VaultStore + Clone) {
         let (acme, scope) = (acme(), VariableScope::thread(&thread("main")));
@@ -490,7 +491,7 @@ tests! {
         });
     }
 
-    // All processes that start at once with a new key agree on one check value.
+    // If processes start at once with two different keys under one id, all processes with one of the keys open the vault, and no others.
     #[test]
     fn processes_that_start_at_once_agree_on_a_key(opener) {
         opener.test(async |place| {

@@ -125,7 +125,8 @@ tests! {
         assert_eq!(get(&store, "c").await, None);
     }
 
-    // A thread has one row, whatever the state of the row is. Each queueing replaces the agent, the user and the facts.
+    // A thread has one row, also if it is queued again while its row is queued, waiting or ended. Each queueing replaces the agent, the user and the
+    // facts.
     #[test]
     async fn queueing_is_idempotent(store: impl WorkStore) {
         queue(&store, NewWork { delay: LEASE, ..new("a") }).await;
@@ -246,7 +247,8 @@ tests! {
         assert_eq!((done.state, done.cause, done.recoveries), (WorkState::Ended, Some(WorkCause::Done), 0));
     }
 
-    // A row whose lease expires again and again ends, and other rows are claimed. The next message queues the ended row again.
+    // A row whose lease expires more often than the limit allows ends together with its run, and other rows are claimed. The ended row can be queued
+    // again.
     #[test]
     async fn row_ends_after_the_most_recoveries(store: impl WorkStore + RunStore) {
         queue(&store, new("a")).await;
@@ -355,7 +357,8 @@ tests! {
         assert_eq!((runs[0].state, runs[0].cause), (RunState::Running, None));
     }
 
-    // A released row that is queued again keeps its number of recoveries, so that a run that crashes repeatedly reaches the limit.
+    // A released row that is queued again keeps its number of recoveries, so that a run that crashes repeatedly reaches the limit. A row that waits
+    // has none.
     #[test]
     async fn recoveries_and_attempts_are_kept_until_the_row_leaves_the_queue(store: impl WorkStore) {
         queue(&store, new("a")).await;
@@ -493,7 +496,7 @@ tests! {
         assert_eq!(release(&store, "a", &first, WorkOutcome::Done, 270).await, None);
     }
 
-    // The row is erased and purged with the messages of its thread.
+    // The row is erased and purged with the messages of its thread, and erased with the data of its user.
     #[test]
     async fn erased_and_purged_threads_lose_their_rows(store: impl WorkStore + ThreadStore + Maintenance) {
         let said = |name, time| Some(NewMessage { at: at(time), ..message(name, Role::User, None) });

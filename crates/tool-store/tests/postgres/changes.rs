@@ -64,7 +64,7 @@ async fn listens(one: &PostgresStore, other: &PostgresStore) {
             return;
         }
     }
-    panic!("no notification arrived");
+    panic!("no notification was received");
 }
 
 // A different process notices a switch within a second after one process has set it.
@@ -290,7 +290,7 @@ pub(crate) async fn queued_thread_wakes_other_processes_case() -> Ran {
         assert!(began.elapsed() < soon);
         while hinted(&other, &mut hint, quiet).await {}
     }
-    // A thread for later is claimed by a poll.
+    // A thread that is queued for later gives no hint, because a poll claims it.
     let later = Duration::from_hours(1);
     one.queue_work(work("later", later), None).await.unwrap();
     assert!(!hinted(&other, &mut hint, quiet).await);

@@ -243,7 +243,7 @@ pub(crate) async fn contents_are_read_back_unchanged_case() -> Ran {
     Ok(())
 }
 
-// Memories and notes are not sealed, so a handle that seals contents refuses them.
+// Memories and notes are not sealed, so a handle that seals contents refuses to write them.
 pub(crate) async fn memories_are_not_sealed_case() -> Ran {
     contents::memories_are_not_sealed(store().await?).await;
     Ok(())

@@ -167,7 +167,7 @@ async fn write(store: &impl Sealing, number: usize, text: &str) {
     store.append_events(events_of(number, text)).await.unwrap();
 }
 
-/// Reads the contents that [`write`] has written. Each of them must be equal to the text that was passed to `write`.
+/// Returns the contents that [`write`] has written, and asserts that lists, pages and the stored response agree with single reads.
 async fn read(store: &impl Sealing, number: usize) -> Result<Vec<String>, StoreError> {
     let id = format!("a{number}");
     let row = ApprovalStore::get(store, &acme(), &id).await?.unwrap();
@@ -306,7 +306,8 @@ pub(crate) async fn unsealed_contents_are_read(plain: impl Sealing) {
     assert_eq!(uses(&plain, "k1").await, [1, 2, 2, 1, 1, 1]);
 }
 
-/// Rotation seals the contents of each column again. It may be interrupted, and a key in use is not retired.
+/// Rotation seals the contents of each column again. It may be interrupted, and a key in use is not retired. A handle with a retired key does not
+/// write contents.
 pub(crate) async fn rotation_covers_contents(plain: impl Sealing) {
     let both = ["k1", "k2"];
     let (early, late) = (sealing(&plain, &both).await, sealing(&plain, &both).await);
@@ -413,7 +414,7 @@ pub(crate) async fn missing_key_is_named(plain: impl Sealing) {
     }
 }
 
-/// A key service that can fail.
+/// A key service that can be unable to return the current key. It returns keys by id in any case.
 struct Service {
     keys: SealKeys,
     is_down: Arc<AtomicBool>,
@@ -611,8 +612,8 @@ pub(crate) async fn erasure_removes_sealed_contents(plain: impl Sealing) {
 /// The number of values that [`fill`] seals: two messages, two requests, two edited answers, three chunks, a response and an event.
 pub(crate) const FILLED: u64 = 11;
 
-/// A handle that seals contents refuses to write memories and notes, which are stored only in clear text; a handle without sealing stores them, and
-/// the sealing handle reads them.
+/// A handle that seals contents refuses to write or correct memories and to write notes, which are stored only in clear text; a handle without
+/// sealing stores them, and the sealing handle reads them.
 pub(crate) async fn memories_are_not_sealed(plain: impl Sealing) {
     let keys = SealKeys::new("k1", SealKey::new(&[1; 32])).unwrap();
     let vault = Vault::open(plain.clone(), keys).await.unwrap();
