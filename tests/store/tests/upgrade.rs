@@ -180,7 +180,8 @@ async fn unassigned(file: &Path) -> Vec<String> {
     names.collect()
 }
 
-// The results of old messages are assigned to their calls, even if the model repeated an id.
+// The results of old messages are assigned to their calls, even if the model repeated an id. Results of messages that cannot be parsed are not
+// assigned.
 #[tokio::test]
 async fn old_results_are_paired_with_their_calls() {
     let odd = r#"{"calls":[7,"text",{"name":"send"},{"id":3},{"id":"call_0"}]}"#;
@@ -259,7 +260,8 @@ async fn old_results_are_paired_with_their_calls() {
     assert_eq!(unassigned(&file).await, Vec::<String>::new());
 }
 
-// An old thread with calls of exactly one workspace belongs to this workspace; an old thread with calls of two workspaces belongs to none.
+// An old thread whose calls have one workspace belongs to this workspace, also to the workspace without a name. In a file with several workspaces, a
+// thread with calls of two workspaces and a thread without calls belong to none.
 #[tokio::test]
 async fn old_threads_get_their_workspace_or_none() {
     let sql = [
@@ -504,7 +506,7 @@ async fn an_old_file_is_migrated_once() {
     }
 }
 
-// The migration of a large file takes seconds, not minutes.
+// The migration of a file with 20,000 messages and 5,000 approvals takes less than 20 seconds.
 #[tokio::test]
 async fn a_large_file_is_migrated_in_time() {
     let mut sql = String::from("BEGIN;");

@@ -206,7 +206,7 @@ impl Model for Script {
     }
 }
 
-/// Creates the gate of a newly started host. This key signs the tokens of its approvals.
+/// Creates the gate of a newly started host. `key` signs the tokens of its approvals.
 pub(crate) fn gate(store: &Deadly, key: &[u8; 32]) -> Gate {
     let keys = KeyRing::new("k-1", key.to_vec()).unwrap();
     let approvals = Approvals::builder(store.clone()).keys(keys);

@@ -442,7 +442,8 @@ each_store! {
         assert!(matches!(lost, Outcome::Busy(_)), "{lost:?}");
     }
 
-    // A run can be cancelled from another process, during a model request
+    // `cancel` ends a run during a model request, through the `Turns` that drives the run and through a different one. For an unknown run it returns
+    // `None`
     #[test]
     async fn cancel_ends_a_model_request(store: impl Both) {
         for elsewhere in [true, false] {
@@ -598,7 +599,7 @@ each_store! {
         assert_eq!(answered_text(&drive(&turns, &model, &cx(&work_log)).await), "done");
     }
 
-    // The next model request of a run contains a message that arrives during the run
+    // The next model request of a run also answers a message that is stored during the run, so the next drive makes no request
     #[test]
     async fn a_message_waits_for_the_next_request(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -614,7 +615,7 @@ each_store! {
         assert_eq!((model.asked(), work_log.done()), (2, 1));
     }
 
-    // A message interrupts a run: a call that began runs to its end, the other calls get a result, and the next drive reads the message
+    // A message interrupts a run: a call that began runs to its end, the other calls get a result, and the next drive answers the message
     #[test]
     async fn a_message_interrupts_calls(store: impl Both) {
         let (driving, work_log) = (turns(&store).during_run(DuringRun::Interrupt), WorkLog::default());
@@ -623,7 +624,7 @@ each_store! {
         let model = Script::new([calls(&["slow", "quick"])]);
         let running = start(&driving, &model, &cx);
         work_log.began.notified().await;
-        // Another process stores the message.
+        // A different `Turns` on the same store stores the message.
         turns(&store).during_run(DuringRun::Interrupt).say("Stop that.", &cx).await.unwrap();
         work_log.go.notify_one();
         let outcome = running.await.unwrap();
@@ -639,7 +640,7 @@ each_store! {
         assert_eq!(causes(&driving).await, [Some(RunCause::Replied), Some(RunCause::Interrupted)]);
     }
 
-    // A message interrupts a model request
+    // A message interrupts a model request, and the next drive answers it
     #[test]
     async fn a_message_interrupts_a_model_request(store: impl Both) {
         let (turns, work_log) = (turns(&store).during_run(DuringRun::Interrupt), WorkLog::default());
@@ -671,7 +672,7 @@ each_store! {
         }
     }
 
-    // A message that no provider accepts is not stored and does not begin a run
+    // `respond` with an empty message returns `TurnError::Message`, stores nothing and begins no run
     #[test]
     async fn respond_with_an_invalid_message_begins_no_run(store: impl Both) {
         let (turns, model) = (turns(&store), Script::default());
@@ -800,7 +801,8 @@ each_store! {
         assert!(approvals.ask_plan(r#"{"pay":5,"to":{"pay":5}}"#, &cx).await.is_ok());
     }
 
-    // A run can begin before its message. No second run begins meanwhile, and `say` of the run stores the message
+    // A run can begin before its message. No second run begins meanwhile, and `say` of the run stores the message. The run's results are passed to
+    // its observers
     #[test]
     async fn begun_run_stores_its_message_and_excludes_others(store: impl Both) {
         // A begun run renews its lease only while it is driven, so the lease is long.
@@ -819,7 +821,7 @@ each_store! {
         };
         assert_eq!(answered_text(&run.drive(&mut model, |_| tools(), &[]).await.unwrap()), "done");
         assert_eq!((seen.lock().unwrap().len(), work_log.done()), (1, 1));
-        // The observer of the host gets the results of the next run too.
+        // The observer of the `Turns` gets the result of the next run, although the observer of this run panics.
         let host = {
             let observed = Arc::clone(&observed);
             turns.clone().observe(move |result| observed.lock().unwrap().push(result.id.clone()))
@@ -831,7 +833,7 @@ each_store! {
         let mut model = Script::new([calls(&["quick"]), ModelMessage::text("done again")]);
         assert_eq!(answered_text(&run.drive(&mut model, |_| tools(), &[]).await.unwrap()), "done again");
         assert_eq!(observed.lock().unwrap().len(), 1);
-        // A cancelled run that was not driven stores nothing.
+        // A cancelled run that was not driven stores no message.
         let Begun::Run(run) = turns.begin(&cx).await.unwrap() else { panic!("the run has to begin") };
         run.cancel().await;
         assert_eq!(causes(&turns).await, [Some(RunCause::Cancelled), Some(RunCause::Replied), Some(RunCause::Replied)]);
@@ -870,7 +872,7 @@ each_store! {
     }
 
     // A driver whose run was taken over during a call does not store the result. The ledger records that the effect happened, so that the next driver
-    // does not repeat it
+    // does not repeat it. A read runs again
     #[test]
     async fn driver_that_lost_its_run_stores_no_result(store: impl Both) {
         for (tool, is_gated, done) in [("slow", true, 1), ("slow_read", true, 2), ("slow_read", false, 2)] {

@@ -91,7 +91,7 @@ struct Process {
 tool_core::host_value!(Process, Effect::WRITE);
 
 impl Process {
-    /// Records a point of the turn, or ends the process there.
+    /// Counts a point of the turn, and kills the process at the point of its death. A process with one version also records each point in a file.
     fn point(&self, name: &str) {
         let passed = self.passed.fetch_add(1, Ordering::SeqCst) + 1;
         if self.job.versions.len() == 1 {
