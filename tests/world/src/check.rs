@@ -34,7 +34,8 @@ fn says_not_run(text: &str) -> bool {
     STOPPED.contains(&text) || text.contains("so it was not run")
 }
 
-/// Reports ambiguous effects that no interrupted body explains. It is called when no task runs.
+/// Reports ambiguous effects that no interrupted body explains, if no process died or was drained, every drive ended and no store had a fault. It is
+/// called when no task runs.
 pub(crate) async fn ambiguous(state: &Running<'_>) {
     let rows = Rows::read(&state.shared, &state.world, &state.users()).await;
     let facts = state.world.facts();
@@ -115,7 +116,8 @@ pub(crate) async fn check(state: &Running<'_>) {
     }
 }
 
-/// Checks that no data outlives its retention. This check removes rows, so it must run last.
+/// Checks that audit rows, denied approvals, messages, ended runs and settled effects do not outlive their retention. This check removes rows, so it
+/// must run last.
 pub(crate) async fn retention(state: &Running<'_>) {
     let day = Some(Duration::from_hours(24));
     let retention = Retention {
@@ -476,8 +478,8 @@ impl PlaceData<'_> {
         }
     }
 
-    /// Checks that an approved call has run when its run has ended, unless a stopped or dropped drive, a fault of a store, a switch, a hook or a
-    /// limit explains why it has not run.
+    /// Checks that an approved call has run when its run has ended, unless a disturbed run of the conversation ([`Facts::disturbed`]), a fault of a
+    /// store, a switch, a hook or a limit explains why it has not run.
     fn agreed(&self, done: &BTreeSet<usize>, found: &mut Found) {
         let place = self.place;
         let run = place.message.map_or(usize::MAX, |of| of.run);
@@ -536,8 +538,8 @@ impl PlaceData<'_> {
         self.told_by_gate().saturating_sub(rows)
     }
 
-    /// Checks, for a required audit and without faults of stores, that each call has one audit row, and that the row has an
-    /// outcome unless a process died.
+    /// Checks, for a required audit and without faults of stores, that each result of the gate has an audit row, that there are no more rows than
+    /// calls, and that each row has an outcome unless a process died or was drained or a drive did not end.
     fn audit(&self, found: &mut Found) {
         let excused = self.facts.faults || self.facts.deaths;
         if self.plan.settings.audit != AuditMode::Required || self.facts.faults {
@@ -587,7 +589,7 @@ fn texts(state: &Running<'_>, rows: &Rows) {
     }
 }
 
-/// Checks that the thread has each message of a run once, and a result for each call.
+/// Checks that no message of a run is stored twice, and that the thread of a run that has ended has each message and a result for each call.
 fn messages(state: &Running<'_>, rows: &Rows, found: &mut Found) {
     let done = state.progress().done.clone();
     for index in state.driven() {

@@ -109,7 +109,7 @@ pub(crate) fn hidden(tenant: &str) -> Vec<String> {
         .collect()
 }
 
-/// The delay before a request retries a busy thread, and the number of retries.
+/// The delay before a request retries a busy thread or a failed read of the switches, and the number of retries for a busy thread.
 const BUSY: (Duration, u32) = (Duration::from_millis(100), 50);
 
 impl Host {
@@ -319,7 +319,8 @@ impl Host {
         end
     }
 
-    /// Shows the pending approvals of a run's conversation to its client, and checks that they belong to the conversation.
+    /// Shows the pending approvals of a run's conversation to its client, and checks that they belong to the conversation and that their arguments
+    /// contain no secret and no text of a different conversation.
     pub(crate) async fn inbox(&self, run: &Run) {
         let Some(approvals) = self.gate.approvals() else {
             return;

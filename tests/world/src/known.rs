@@ -8,7 +8,7 @@ use crate::plan::{Plan, State};
 ///
 /// # Errors
 ///
-/// Returns an error if the folder or a file in it cannot be read.
+/// Returns an error if the folder or a `.json` file in it cannot be read, or if such a file is not a plan.
 pub fn plans(folder: &Path) -> Result<Vec<(PathBuf, Plan)>, String> {
     let entries = std::fs::read_dir(folder)
         .map_err(|error| format!("`{}` cannot be read: {error}", folder.display()))?;
@@ -30,7 +30,7 @@ pub fn plans(folder: &Path) -> Result<Vec<(PathBuf, Plan)>, String> {
 ///
 /// # Errors
 ///
-/// Returns an error if the folder or a file in it cannot be read.
+/// Returns an error in the same cases as [`plans`].
 pub fn open_invariants(folder: &Path) -> Result<Vec<String>, String> {
     let plans = plans(folder)?;
     let expected = plans.into_iter().filter_map(|(_, plan)| plan.expect);

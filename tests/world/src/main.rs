@@ -1,4 +1,4 @@
-//! The command line of the simulator: `world run --seeds 0..1000`, `world replay FILE`, `world shrink FILE`.
+//! The command line of the simulator, for example `world run --seeds 0..1000`, `world replay FILE`, `world shrink FILE`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ enum Command {
         /// The store that hosts share.
         #[arg(long, value_enum, default_value_t)]
         store: StoreKind,
-        /// Writes the first failing plan of each invariant to this folder.
+        /// Writes the first failing plan of each invariant that is not known to this folder.
         #[arg(long)]
         keep: Option<PathBuf>,
         /// Searches only for violations whose message contains this text.
@@ -40,7 +40,7 @@ enum Command {
         /// Searches only for violations of this invariant.
         #[arg(long)]
         only: Option<String>,
-        /// Ignores runs in which this invariant fires too.
+        /// Ignores runs in which this invariant fires.
         #[arg(long)]
         without: Vec<String>,
         /// Shrinks the plans that are written.
@@ -104,7 +104,7 @@ enum Command {
         /// The store that hosts share.
         #[arg(long, value_enum, default_value_t)]
         store: StoreKind,
-        /// Writes the first failing plan of each invariant to this folder, as small as possible.
+        /// Shrinks the first failing plan of each invariant and writes it to this folder.
         #[arg(long)]
         keep: Option<PathBuf>,
         /// Prints the number of simulations whose trace contains this text.
@@ -410,7 +410,7 @@ impl Search {
         Ok(found)
     }
 
-    /// Prints the findings, and returns false if one of them is new.
+    /// Prints the findings, and writes the plans of the new findings to the folder `keep`. Returns false if a finding is new.
     fn report(&self, found: &Found, keep: Option<&Path>, known: &[String]) -> Result<bool, String> {
         let mut is_clean = true;
         for (name, (times, seed, what)) in found {

@@ -273,7 +273,7 @@ pub enum What {
         /// The index of the host.
         host: usize,
     },
-    /// The client of a run presents the tokens of the approvals in the conversation of a run.
+    /// The user of the run `by` presents the approval tokens of the conversation of the run `token_of`.
     Resume {
         /// The index of the run whose tokens are presented.
         token_of: usize,
@@ -311,14 +311,15 @@ pub enum What {
         /// The name of the tool.
         tool: String,
     },
-    /// The policy of one host changes to deny the tool.
+    /// The policy of one host changes to deny this tool and no other tool.
     Deny {
         /// The index of the host.
         host: usize,
         /// The name of the tool.
         tool: String,
     },
-    /// A tool that was killed, disabled or denied is enabled again on one host, and its stored kill switch is removed.
+    /// A tool that was killed, disabled or denied is enabled again on one host, and its stored kill switch is removed. The host denies no tool any
+    /// more.
     Enable {
         /// The index of the host.
         host: usize,
@@ -339,7 +340,7 @@ pub enum What {
     Drain {
         /// The index of the host.
         host: usize,
-        /// The patience in milliseconds.
+        /// The time that the drain waits for running calls, in milliseconds.
         patience: u64,
     },
     /// The wall clock of a host jumps.

@@ -51,7 +51,7 @@ impl Report {
 ///
 /// # Errors
 ///
-/// Returns an error if a host or a store cannot be created.
+/// Returns an error if a store, the runtime or a host cannot be created.
 pub fn run(plan: &Plan, kind: StoreKind) -> Result<Report, String> {
     let shared = Shared::open(kind, plan.settings.apart)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -114,7 +114,7 @@ pub(crate) struct Progress {
     pub(crate) done: BTreeSet<usize>,
     /// The number of drives in progress, by run.
     pub(crate) active: BTreeMap<usize, usize>,
-    /// The result of the last drive of each run.
+    /// The result of the drive that ended last, by run. `Waiting` if a drive has begun and none has ended.
     pub(crate) last: BTreeMap<usize, End>,
 }
 
@@ -231,7 +231,7 @@ impl<'a> Running<'a> {
         self.progress().last.keys().copied().collect()
     }
 
-    /// Returns the users whose conversations may contain messages.
+    /// Returns the users of all runs.
     pub(crate) fn users(&self) -> BTreeSet<User> {
         self.plan.runs.iter().map(|run| run.who.clone()).collect()
     }
@@ -251,7 +251,7 @@ impl<'a> Running<'a> {
         self.executor.spawn(host.process.id, Some(env), polls, task)
     }
 
-    /// Drives a run in the background, and sends its end to `done`.
+    /// Drives a run in the background, and sends its end to `done`. The first drive of a run stores the user's message.
     pub(crate) fn spawn_drive(
         &self,
         host: &Arc<Host>,

@@ -1,5 +1,5 @@
-//! The tools of the simulated hosts. Each body except the body of `read_note` records in the world when it begins, when its effect reaches the
-//! receiver and when it ends.
+//! The tools of the simulated hosts. Each body except the body of `read_note` records in the world that it begins. Bodies that have an effect or that
+//! end record this too.
 
 use std::sync::Arc;
 use std::time::Duration;

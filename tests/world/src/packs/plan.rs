@@ -156,11 +156,11 @@ pub enum What {
         /// The jump in milliseconds, forward or back.
         by: i64,
     },
-    /// The next operation with this name on the host's store fails.
+    /// The next operation with this name on the host's store has a fault.
     Store {
-        /// The operation, such as `memory.remember`.
+        /// The operation, such as `memory.remember`, or `model` for the next request of the model.
         op: String,
-        /// The way in which the operation fails.
+        /// The fault of the operation.
         fault: Fault,
     },
 }
