@@ -405,7 +405,7 @@ impl Maker {
         self.some(0)
     }
 
-    /// Picks bounds for values of a shape, and a default within them.
+    /// Picks bounds for values of a shape, and a default within them. The default is empty for lists.
     fn bounds(&mut self, look: Look) -> Option<(&'static str, &'static str)> {
         let choices: &[(&str, &str)] = match look {
             Look::Signed => &[
@@ -507,7 +507,7 @@ impl Maker {
         }
     }
 
-    /// Writes the fields of a record. Returns its weight and the flattened types inside.
+    /// Writes the fields of a record. Returns the weight of the record, and the numbers of all records that are flattened into it.
     fn fields(
         &mut self,
         own: &str,
@@ -1165,7 +1165,7 @@ impl Maker {
     }
 }
 
-/// Fields that a function of `src/helpers.rs` reads.
+/// Fields that a function or a type of `src/helpers.rs` reads, or that have the schema of a different type.
 const HELPED: &[&str] = &[
     "#[serde(with = \"crate::helpers::doubled\")]\n    #[schema(as = String, pattern = \"^[0-9]+$\")]\n    NAME: u16,",
     "#[serde(deserialize_with = \"crate::helpers::doubled::deserialize\")]\n    #[schema(as = String)]\n    NAME: u16,",

@@ -21,11 +21,11 @@ pub struct Findings {
     pub typed_lines: usize,
     /// The distinct definitions of the sample.
     pub definitions: Vec<Definition>,
-    /// The number of gold calls that the dispatcher accepts.
+    /// The number of gold calls that the dispatcher and `jsonschema` accept.
     pub gold_accepted: usize,
-    /// Gold calls that the dispatcher and `jsonschema` refuse, because their arguments have a key that the closed schema does not have.
+    /// Gold calls that the dispatcher and `jsonschema` refuse. A test checks that each has a key that the closed schema lacks.
     pub gold_refused: Vec<String>,
-    /// Spoiled calls by kind, in the order of [`Kind::ALL`].
+    /// The numbers of spoiled calls by kind. The key is the position of the kind in [`Kind::ALL`].
     pub kinds: BTreeMap<usize, Tally>,
     /// Every difference from the expected result.
     pub misses: Vec<Miss>,
@@ -34,13 +34,13 @@ pub struct Findings {
 /// The numbers of calls of one kind.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Calls that were sent to the dispatcher and to `jsonschema`.
+    /// All spoiled calls of the kind, including the excluded calls.
     pub sent: usize,
     /// Calls that `jsonschema` refused.
     pub refused: usize,
     /// Calls that `jsonschema` accepted.
     pub accepted: usize,
-    /// Calls that were not compared, because they have a whole number beyond 64 bits.
+    /// Calls that were not compared, because `jsonschema` accepts an integer in them that `i64` cannot represent.
     pub excluded: usize,
     /// Calls with a difference from the expected result.
     pub misses: usize,
@@ -61,7 +61,7 @@ pub struct Miss {
     pub text: String,
 }
 
-/// Compares the verdicts on all gold calls and their variants.
+/// Compares the verdicts on the gold calls of all functions that are tools, and on their variants.
 pub async fn compare() -> Result<Findings, Box<dyn std::error::Error>> {
     let lines = sample::read(bfcl_gen::SAMPLE)?;
     let toolset = Registry::linked()?.open().repair(Repair::Off);
@@ -194,7 +194,8 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Returns the difference between the arguments that arrived and the sent arguments, with defaults filled in.
+    /// Returns the arguments that reached the body if they differ from the sent arguments. Defaults are filled in and optional nulls are removed
+    /// first.
     fn otherwise(&self, text: &str, arrived: &Value) -> Option<String> {
         let text = if text.is_empty() { "{}" } else { text };
         let mut sent: Value = match serde_json::from_str(text) {

@@ -1,4 +1,4 @@
-//! The independent validator: the `jsonschema` crate with the original schema.
+//! The independent validator: the `jsonschema` crate.
 
 use bfcl_gen::json::Json;
 use jsonschema::Validator;
@@ -18,7 +18,7 @@ pub enum Verdict {
 pub enum Answer {
     /// The verdict, which is compared with the dispatcher's verdict.
     Says(Verdict),
-    /// No verdict, because the call has a whole number beyond 64 bits, which JSON Schema allows and `i64` cannot represent.
+    /// The schema accepts the call, but an integer in it is beyond `i64`.
     BeyondWords,
 }
 

@@ -14,7 +14,7 @@ pub struct Case {
     pub name: &'static str,
     /// The schema of the type.
     pub schema: &'static Schema,
-    /// Reads a text with both decoders.
+    /// Reads a text with both decoders, and compares the results with each other and with the guard.
     pub compare: fn(&str) -> Result<Verdict, Disagreement>,
 }
 
@@ -25,13 +25,13 @@ pub enum Verdict {
     Exact,
     /// The guard rewrote some values, such as null for a default; serde read the rewritten text.
     Edited,
-    /// The schema refuses the text.
+    /// The guard refuses the text, because it is not JSON or does not match the schema.
     Unfit,
-    /// The schema admits the text, and a user-defined reader refuses it.
+    /// The guard admits the text, and a user-defined reader refuses a value in it.
     Refused,
 }
 
-/// The different results of the two decoders for one text.
+/// A difference between the results of the two decoders, or between a decoder and the guard, for one text.
 #[derive(Clone, Debug)]
 pub struct Disagreement {
     /// The kind of the disagreement.

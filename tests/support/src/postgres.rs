@@ -39,8 +39,9 @@ const NO_SERVER: &str = "`initdb` and `postgres` are neither on `PATH` nor in `/
 const NO_VECTORS: &str = "no installation of PostgreSQL has pgvector 0.8 or later, install it, or run `tests/clients/install FOLDER` and set `TOOL_TEST_PY` \
      as its comment says";
 
-/// Shell script that runs the server, and stops it when the script's standard input ends. The input is a pipe from the test program, which the kernel
-/// closes when the program ends, even if the program is killed. Arguments: the folder with the programs, the port, and the folder of the data.
+/// Shell script that runs the server. When the script's standard input ends, it stops the server and removes the server's folder. The input is a pipe
+/// from the test program. The kernel closes the pipe when the program ends, even if the program is killed. Arguments: the folder with the programs,
+/// the port, and the server's folder.
 const WATCH: &str = r#"
 "$1/postgres" -D "$3/data" -c listen_addresses=127.0.0.1 -p "$2" -c unix_socket_directories="$3" \
     -c fsync=off -c synchronous_commit=on -c full_page_writes=off -c max_connections=400 -c shared_buffers=64MB \
@@ -56,7 +57,7 @@ rm -rf "$3"
 #[derive(Debug)]
 pub struct Server {
     port: u16,
-    /// The folder of the programs that run, which may be a copy of the installation.
+    /// The folder of the programs that run. It is in a copy of the installation if `nobody` cannot execute the installed programs.
     programs: PathBuf,
     /// The folder of the programs of the installation.
     installed: PathBuf,
@@ -150,7 +151,8 @@ pub fn server() -> Result<&'static Server, Missing> {
     started.as_ref().map_err(Clone::clone)
 }
 
-/// Returns a server with pgvector 0.8 or later, which is [`server`] if its installation has it. The first call starts the server.
+/// Returns [`server`] if its installation has pgvector 0.8 or later, and otherwise a second server of an installation that has it. The first call
+/// starts the servers.
 pub fn server_with_vectors() -> Result<&'static Server, Missing> {
     static SERVER: OnceLock<Result<Server, Missing>> = OnceLock::new();
     let server = server()?;
@@ -192,7 +194,7 @@ fn start_in(mut programs: PathBuf, folder: &Path) -> io::Result<Server> {
     if is_root {
         std::os::unix::fs::chown(folder, Some(NOBODY), Some(NOBODY))?;
         if !run(as_nobody("test").arg("-x").arg(programs.join("postgres")))? {
-            // Only root can read the folder, for example a folder below `/root`.
+            // `nobody` cannot execute the installed program, for example because it is below `/root`.
             programs = copied(&programs, &folder.join("installed"))?;
         }
     }
@@ -330,7 +332,7 @@ fn installation(is_usable: impl Fn(&Path) -> bool, missing: &str) -> Result<Path
     found.ok_or_else(|| Missing::new(missing))
 }
 
-/// Returns whether an installation has the files of pgvector 0.8 or later.
+/// Returns whether an installation has the control file of pgvector 0.8 or later.
 fn has_vectors(programs: &Path) -> bool {
     let shared = Command::new(programs.join("pg_config"))
         .arg("--sharedir")

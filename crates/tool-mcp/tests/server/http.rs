@@ -424,7 +424,8 @@ async fn shutdown_ends_idle_streams() {
     assert!(rest.is_ok(), "the stream ends without an error");
 }
 
-// Pages of an allowed origin get CORS headers for preflight requests and responses; other pages get none.
+// Pages of an allowed origin get CORS headers for preflight requests and responses. Other pages get no `access-control-allow-origin`, and clients
+// that are not web pages get no CORS headers.
 #[tokio::test]
 async fn allowed_origins_get_cors_headers() {
     const PAGE: (&str, &str) = ("origin", "https://app.example.com");
@@ -482,7 +483,7 @@ async fn allowed_origins_get_cors_headers() {
         .keys()
         .filter(|name| name.as_str().starts_with("access-control"));
     assert_eq!(cors.count(), 0, "{called:?}");
-    // A page of a different origin gets no CORS headers, not even for its preflight request.
+    // A page of a different origin gets no `access-control-allow-origin`, not even for its preflight request.
     let other = ("origin", "https://evil.example");
     for (method, status) in [("OPTIONS", 200), ("POST", 403)] {
         let asked = [other, ("access-control-request-method", "POST")];

@@ -1,4 +1,4 @@
-//! The admin API of `serve --admin` on each kind of store.
+//! The admin API of `serve --admin` and the commands for operators, on each kind of store.
 
 #![allow(
     clippy::unwrap_used,
@@ -122,8 +122,8 @@ impl Served {
     }
 }
 
-/// Serves the tools with the admin API of a store. The audit contains each call over MCP, and a kill switch refuses the
-/// next call.
+/// The admin API lists the tools. The audit contains a call over MCP, a kill switch refuses the tool's calls after at most a second, and a request
+/// without a token is refused.
 fn admin_api_reads_and_stops_the_calls_of_the_server(store: &str) {
     let served = Served::start(store, &[]);
     let ask = |method: &str, path: &str, body: &str| served.ask(method, path, body);
@@ -332,7 +332,8 @@ fn object(key: &str) -> Value {
     json!({"type": "object", "properties": {key: {"type": "string"}}, "required": [key], "additionalProperties": false})
 }
 
-/// S3-34: with `serve --typescript`, `--mcp-server` and a runner of the program, an operator creates tools of each kind over the admin API.
+/// S3-34: with `serve --typescript`, `--mcp-server` and a runner of the program, an operator creates TypeScript, MCP and HTTP tools over the admin
+/// API. A TypeScript version with a syntax error, and an MCP version whose input schema does not match the server's tool, are refused.
 fn functions_of_each_kind_are_created_and_served(store: &str) {
     let notes = format!("notes={DESK} serve");
     let agent = ["--agent", "clerk", "--workspace", "acme"];

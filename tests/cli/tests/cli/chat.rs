@@ -17,7 +17,7 @@ use crate::support::{DESK, Ran, TEAM, command, run};
 /// The timeout for each expected text in milliseconds, long enough for a slow machine.
 const PATIENCE: u64 = 60_000;
 
-/// A server that speaks Chat Completions and answers each request with the next reply.
+/// A server that speaks Chat Completions, sends scripted replies, and records the requests.
 struct Provider {
     url: String,
     requests: Arc<Mutex<Vec<Value>>>,
@@ -141,7 +141,7 @@ fn letter() -> Reply {
     calls("send_letter", &json!({"to": "ann", "text": "hi"}))
 }
 
-/// Returns a command without the keys of the developer who runs the tests.
+/// Returns a `chat` command without the keys of the developer who runs the tests.
 fn chat(words: &[&str]) -> Command {
     let mut all = vec!["chat"];
     all.extend(words);
@@ -171,7 +171,7 @@ fn lines(ran: &Ran) -> Vec<Value> {
         .collect()
 }
 
-// The demonstration calls a real tool without a key and without a network.
+// The demonstration calls a real tool for each message, without a key. A blank line is not a message.
 #[test]
 fn demonstration_calls_a_tool_without_a_key() {
     let ran = run(chat(&["--demo", "Hello."]), "").succeeds();
@@ -197,7 +197,8 @@ fn demonstration_calls_a_tool_without_a_key() {
     );
 }
 
-// Without a key, the error names the variables to set and the option `--demo`.
+// Without a model, the error names the variables to set and the option `--demo`. Other errors name a missing key, a missing provider, a missing
+// model, and an invalid base URL.
 #[test]
 fn chat_without_a_model_says_what_to_set() {
     let ran = run(chat(&["Hello."]), "");
@@ -457,7 +458,9 @@ fn hidden_characters_of_arguments_are_shown_to_the_approver() {
     ends(session, 0);
 }
 
-// Ctrl-C stops an answer and the chat continues. The next request contains the text that was shown.
+// Ctrl-C stops an answer and the chat continues. The next request contains the text that was shown. At the prompt, Ctrl-C ends the chat with exit
+// code
+// 130.
 #[test]
 fn ctrl_c_stops_an_answer_and_the_chat_continues() {
     let provider = Provider::start(vec![
@@ -481,7 +484,7 @@ fn ctrl_c_stops_an_answer_and_the_chat_continues() {
     assert!(messages.contains("I was about"), "{messages}");
 }
 
-/// Returns a reply whose text arrives in pieces of three characters.
+/// Returns a reply that sends its text in pieces of three characters.
 fn streams(text: &str) -> Reply {
     let characters: Vec<char> = text.chars().collect();
     let mut events: Vec<Value> = characters
@@ -524,7 +527,7 @@ fn markdown_is_rendered_in_a_terminal() {
     }
 }
 
-// With `NO_COLOR`, a terminal shows the text as the model wrote it, without escape sequences.
+// With `NO_COLOR`, a terminal shows the model's Markdown text, with its control characters escaped and without escape sequences.
 #[test]
 fn markdown_is_plain_text_without_colour() {
     let provider = Provider::start(vec![streams(MARKDOWN)]);
@@ -538,7 +541,7 @@ fn markdown_is_plain_text_without_colour() {
     assert!(!all.contains('\u{1b}'), "{all:?}");
 }
 
-// A pipe gets the text as the model wrote it, even with `--color always`.
+// A pipe gets the model's Markdown text, with its control characters escaped, even with `--color always`.
 #[test]
 fn markdown_is_plain_text_in_a_pipe() {
     let provider = Provider::start(vec![streams(MARKDOWN), streams(MARKDOWN)]);
@@ -811,7 +814,8 @@ fn agents_of_a_program_are_shown_in_a_terminal() {
     assert_eq!(agents, expected);
 }
 
-// With `--format json`, each line is an event of the runtime, and `end` is the last event of a message.
+// With `--format json`, each line is an event of the runtime, or an event `waiting` or `end` of the chat. Only the events of the sub-agent have a
+// parent.
 #[test]
 fn events_of_agents_are_lines_of_json() {
     let provider = of_team();
@@ -861,7 +865,8 @@ fn of_background() -> Provider {
     })
 }
 
-// The chat waits for a sub-agent in the background, handles the approval of its call, and shows the reply to its report.
+// The chat waits for a sub-agent in the background. With `--approve`, the sub-agent's call runs, and the chat prints the chief's reply to the report
+// of the sub-agent. Without `--approve`, the exit code is 3.
 #[test]
 fn chat_waits_for_agents_in_the_background() {
     let background = |words: &[&str]| {
@@ -932,8 +937,8 @@ fn approval_of_a_background_agent_is_asked_again() {
     assert_eq!(provider.requests().len(), 5);
 }
 
-// Options of a model are refused if the program has agents, which have their own models. An error of the
-// host's function contains its cause.
+// Options that select a model are refused if the program has agents, because agents have their own models. If the program's function that creates the
+// agents fails, the error contains the cause.
 #[test]
 fn options_of_a_model_are_refused_for_agents() {
     let provider = Provider::start(Vec::new());

@@ -244,7 +244,7 @@ async fn calls_from_code_pass_the_gate_and_record_their_parent() {
     );
 }
 
-// M18: code cannot forge a permit: it cannot call tools outside the run's list.
+// M18: code cannot forge a permit: it cannot call tools that need an approval, names outside the run's list, or more tools than the limit of calls.
 #[tokio::test]
 async fn tools_outside_the_permit_are_not_called() {
     /// Removes all entries.

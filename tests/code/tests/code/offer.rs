@@ -132,7 +132,7 @@ async fn a_model_calls_run_code_like_any_tool() {
     );
 }
 
-// S4-06: unknown options are refused.
+// S4-06: unknown options, timeouts out of range and a missing `code` are refused. A run ends at `timeout_ms`.
 #[tokio::test]
 async fn unknown_options_are_refused() {
     let tools = builder()

@@ -277,7 +277,8 @@ async fn files_run_with_the_arguments_and_the_declared_tools() {
     assert_eq!(diary.read(), [odd]);
 }
 
-// S3-34: a version that does not compile is refused. The error contains the file, the line and the message.
+// S3-34: a version is refused if a file does not compile, is too long or has a wrong import, if the entry has no default export, or if a declared
+// tool is not linked. The error for a file contains its path, and the errors for syntax and imports contain the line.
 #[tokio::test]
 async fn compile_error_is_refused_with_its_place() {
     let world = World::new();
@@ -596,7 +597,7 @@ async fn code_of_a_tenant_calls_tools_as_the_tenant() {
     );
 }
 
-// S3-34: a cancelled call and a call that exceeds its deadline end, although their code runs in an endless loop.
+// S3-34: a call that is cancelled, exceeds its deadline or exceeds the time limit of code ends, although its code runs in an endless loop.
 #[tokio::test]
 async fn cancelled_and_late_calls_end() {
     let endless = || main_file("export default () => { for (;;) {} };", &[]);

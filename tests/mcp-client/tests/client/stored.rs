@@ -234,8 +234,8 @@ async fn admin_lowers_the_effects_of_a_tool_of_a_server() {
     );
 }
 
-// S3-11, S3-34: a version is refused if its schemas do not match the server's tool, if the server does not list the tool, or if the server cannot be
-// reached.
+// S3-11, S3-34: a version is refused if its schemas do not match the server's tool, if the server does not list the tool or lists it twice, if the
+// host has no server of this name, or if the server cannot be reached.
 #[tokio::test]
 async fn version_has_to_fit_the_tool_of_the_server() {
     let listed = Listed::start(&json!({"tools": [
@@ -363,7 +363,7 @@ async fn stop(pid: &Mutex<u32>) {
     let pid = pid.lock().unwrap().to_string();
     let killed = Command::new("kill").arg(&pid).status().await.unwrap();
     assert!(killed.success());
-    // Waits until the client has read the end of the server's output.
+    // Gives the client time to read the end of the server's output.
     tokio::time::sleep(Duration::from_millis(300)).await;
 }
 
@@ -373,7 +373,8 @@ fn find(kind: &str) -> Value {
     }}]})
 }
 
-// S3-09, S3-10, S3-34: after a server has changed the schema of its tool, the tool is refused until a version with the new schema is published.
+// S3-09, S3-10, S3-34: after a server has changed the schema of its tool, the tool is refused until a version with the new schema is published. A
+// stored tool that is pinned to the old version stays refused.
 #[tokio::test]
 async fn changed_schema_is_refused_until_a_version_fits_it() {
     let (runner, _folder, pid) = one_after_the_other(vec![find("integer"), find("string")]);
@@ -481,7 +482,7 @@ async fn server_that_ends_is_unavailable_and_connected_to_again() {
     failed(&result, ErrorKind::Unavailable, "cannot be reached");
 }
 
-// S3-12: if an output does not match the output schema of the version, the result is an error.
+// S3-12: if an output is too long or does not match the output schema of the version, the result is an error.
 #[tokio::test]
 async fn output_of_a_server_has_to_fit_the_version() {
     let hostile = Hostile::start("").await;

@@ -30,7 +30,7 @@ use tool_wire::Delta;
 
 use crate::{agents, browser};
 
-/// The store of the conversations.
+/// The kind of a host: the store of its conversations, with one model or with agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Memory,
@@ -239,7 +239,7 @@ enum Opened {
 pub(crate) struct Settings {
     pub(crate) role: Option<Role>,
     pub(crate) max_body: Option<usize>,
-    /// Whether the interface is of version 7 and withdraws pieces.
+    /// Whether a host with agents withdraws pieces with the chunk `reset-step`, for interfaces of version 7.
     pub(crate) resets: bool,
     /// The interval at which stored events are read; `None` for the default.
     pub(crate) poll: Option<Duration>,
@@ -306,7 +306,7 @@ impl Response {
             .collect()
     }
 
-    /// Fails if the response is not a problem with this status.
+    /// Asserts that the response is a problem with this status, and returns the problem.
     pub(crate) fn refused(&self, status: u16) -> Value {
         assert_eq!(
             (self.status, self.kind.as_str()),

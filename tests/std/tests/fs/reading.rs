@@ -43,7 +43,8 @@ async fn empty_path_and_nul_byte_have_their_own_errors() {
     }
 }
 
-// S1-75, S1-79, readFile: the result of a whole file has its size and number of lines; `..` inside the workspace is resolved.
+// S1-75, S1-79, readFile: the result of a whole file has its size and number of lines. `..` inside the workspace is resolved, and a path that leaves
+// the workspace is refused.
 #[tokio::test]
 async fn whole_file_is_returned_with_its_size_and_lines() {
     let place = Place::new();
@@ -150,7 +151,7 @@ async fn absolute_path_is_inside_if_the_root_is_behind_a_link() {
     }
 }
 
-// readFile: a result has at most 500 lines and 512 KiB, and has the offset of the rest.
+// readFile: a result has at most 500 lines, and has the offset of the rest.
 #[tokio::test]
 async fn long_file_is_continued_at_next_offset() {
     let place = Place::new();
@@ -192,7 +193,7 @@ async fn long_file_is_continued_at_next_offset() {
     );
 }
 
-// readFile: a long line is split only between characters.
+// readFile: a long line is split only between characters, and an offset inside a character is refused.
 #[tokio::test]
 async fn long_line_is_continued_at_whole_characters() {
     let place = Place::limited(Limits::default().bytes(10));
@@ -220,7 +221,8 @@ async fn long_line_is_continued_at_whole_characters() {
     );
 }
 
-// readFile: `tail` works for files of any length. The reference implementation refuses files over 512 KB.
+// readFile: `tail` works for files over 8 MiB, and returns at most the last 500 lines. The reference implementation refuses files over 512 KB. `tail`
+// and `offset` exclude each other.
 #[tokio::test]
 async fn tail_works_for_files_of_any_length() {
     let place = Place::new();
@@ -380,7 +382,7 @@ async fn long_lines_are_limited_to_512_kib_at_a_line_end() {
     );
 }
 
-// readFile: the tail of a file without line ends is truncated to the limit.
+// readFile: the tail of a file with long lines is truncated to the limit, at the start of a line if possible.
 #[tokio::test]
 async fn tail_of_a_file_without_line_ends_fits_the_limit() {
     let place = Place::limited(Limits::default().bytes(10));
@@ -402,7 +404,7 @@ async fn tail_of_a_file_without_line_ends_fits_the_limit() {
     );
 }
 
-// readFile: the error for a file that is not text names the kind of file.
+// readFile: the error for a file that is not text or too long names the reason.
 #[tokio::test]
 async fn files_that_are_not_text_are_reported_by_kind() {
     let place = Place::limited(Limits::default().file_bytes(9 << 20));

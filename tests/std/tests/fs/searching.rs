@@ -119,7 +119,8 @@ async fn files_are_found_by_name_or_path() {
     );
 }
 
-// find_files: many files are returned in pages, in a fixed order.
+// find_files: many files are returned in pages, in a fixed order. If a folder has more files than one search visits, the note of `find_files` and
+// `search_files` says so.
 #[tokio::test]
 async fn found_files_are_returned_in_pages_and_in_order() {
     let place = Place::new();
@@ -399,7 +400,7 @@ async fn matches_are_returned_in_pages_and_in_order() {
     assert_eq!((places(&out).len(), &out["next_offset"]), (3, &json!(3)));
 }
 
-// search_files: binary files are not searched, and long lines are cut.
+// search_files: binary files and a file with a line of 2 MiB are not searched, and long lines are cut.
 #[tokio::test]
 async fn binary_files_are_skipped_and_long_lines_are_cut() {
     let place = Place::new();
@@ -418,7 +419,7 @@ async fn binary_files_are_skipped_and_long_lines_are_cut() {
     assert_eq!(text, format!("{}…", "ä".repeat(250)));
 }
 
-// A search takes little memory with every pattern. Earlier, one pattern took 1.6 GB and 40 s.
+// Searches with these patterns are refused or take less than 128 MiB. Earlier, one pattern took 1.6 GB and 40 s.
 #[tokio::test]
 async fn no_pattern_takes_much_memory() {
     let place = Place::new();
@@ -463,7 +464,7 @@ async fn no_pattern_takes_much_memory() {
     }
 }
 
-// The search of a cancelled call ends, whatever the pattern is.
+// The search of a cancelled call fails with `Cancelled`, whatever the pattern is.
 #[test]
 fn cancelled_search_ends_with_each_pattern() {
     let place = Place::new();

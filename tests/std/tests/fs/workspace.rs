@@ -120,7 +120,7 @@ fn child_writes_after_the_variable_has_changed() {
     });
 }
 
-// S1-71: an invalid workspace name is refused.
+// S1-71: `open` and `delete_instance` refuse an invalid workspace name.
 #[test]
 fn invalid_workspace_name_is_refused() {
     let root = root();
@@ -165,7 +165,7 @@ fn workspaces_accept_the_slugs_of_contexts() {
     workspaces.open(&"a".repeat(63), "c").unwrap();
 }
 
-// S1-72: empty ids and ids such as `..`, which are not the name of a new folder, are refused.
+// S1-72: an empty id, `.` and `..` are refused. The folder of the id `.git` has a different name.
 #[test]
 fn empty_and_dot_ids_are_refused() {
     let root = root();
@@ -217,7 +217,7 @@ fn colliding_ids_share_no_files_and_keep_their_folders() {
     assert_ne!(open(&other, "a_b").path(), open(&other, guessed).path());
 }
 
-// S1-72: long ids that differ only at the end have different folders.
+// S1-72: long ids that differ only at the end have different folders. The folder of an id with 200 characters has the id as its name.
 #[test]
 fn long_ids_have_separate_folders() {
     let root = root();
@@ -476,7 +476,8 @@ fn root_with_a_file() -> tempfile::TempDir {
     outside
 }
 
-// S1-78: a handle declares its effect and opens the workspace of the caller.
+// S1-78: a handle declares its effect and opens the workspace of the caller. If the context lacks `Workspaces`, the workspace or the conversation, or
+// if one of these names is invalid, only the operator's text contains the cause.
 #[test]
 fn handle_has_its_effect_and_opens_the_callers_workspace() {
     assert_eq!(Reader::EFFECT, Effect::READ);

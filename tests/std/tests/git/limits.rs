@@ -1,4 +1,4 @@
-//! Limits of git runs: 120 seconds and 5 MB, tested with fake git programs that exceed both.
+//! The limits of git runs, 120 seconds and 5 MB by default, and the variables that git gets. The tests use fake git programs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -56,7 +56,8 @@ async fn sleeping_git_is_killed_at_its_deadline_with_its_children() {
     }
 }
 
-/// Calls a git that starts two processes, and checks that no process or file remains after its deadline. Returns whether both slept before the deadline.
+/// Calls a git that starts two processes, and checks that no process or file remains after its deadline. Returns whether both slept before the
+/// deadline.
 async fn killed_while_both_slept(mark: &str, isolation: &Isolation, deadline: Duration) -> bool {
     let world = World::new();
     let (git, _) = fake(&world, &format!("sleep {mark} & sleep {mark}"));

@@ -21,7 +21,8 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
-/// A thread that records the arguments and environments of all processes, and the modes of the files in the conversation's state.
+/// A thread that searches the arguments and environments of all processes for the token, and records the modes of the files in the conversation's
+/// state.
 struct Watch {
     done: Arc<AtomicBool>,
     seen: Option<std::thread::JoinHandle<Seen>>,
@@ -31,7 +32,7 @@ struct Watch {
 struct Seen {
     /// The processes with the token in their arguments or environment.
     leaks: Vec<String>,
-    /// The arguments of the programs that ran for the clone. They prove that the thread has detected these programs.
+    /// The arguments that contain the test's folder. They prove that the thread has detected the programs of the clone.
     arguments: Vec<String>,
     /// All modes that files in the state had at any time.
     modes: Vec<(String, u32)>,
@@ -282,7 +283,7 @@ async fn the_token_is_in_no_audit_row_and_no_log() {
     }
 }
 
-// S1-84: no tool can read the token.
+// S1-84: neither `read_file` nor `git_diff` returns the token, even through a symbolic link.
 #[tokio::test]
 async fn no_tool_reads_the_token() {
     let world = World::new();

@@ -13,7 +13,7 @@ use super::support::{
 
 /// Unusual spellings of hosts that are not public, and URLs that every request must refuse.
 const HOSTILE: &[&str] = &[
-    // Loopback addresses with missing parts, in octal and hexadecimal, as a single number, in mixed notation, and with padding.
+    // Loopback and unspecified addresses with missing parts, in octal and hexadecimal, as a single number, in mixed notation, and with padding.
     "http://127.1/",
     "http://127.0.1/",
     "http://127.0.0.1/",
@@ -38,7 +38,7 @@ const HOSTILE: &[&str] = &[
     "http://0.0.0.0/",
     "http://0x0/",
     "http://00000/",
-    // Addresses with digits and dots of other scripts, and with percent-encoding.
+    // Loopback addresses and `localhost` in characters of other scripts, with percent-encoding, and with a soft hyphen.
     "http://１２７.０.０.１/",
     "http://①②⑦.⓪.⓪.①/",
     "http://１２７。０。０。１/",
@@ -52,7 +52,7 @@ const HOSTILE: &[&str] = &[
     "http://ｌｏｃａｌｈｏｓｔ/",
     "http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/",
     "http://lo\u{ad}calhost/",
-    // Addresses of private and link-local networks, including the addresses of metadata services.
+    // Private, link-local, shared, benchmarking, multicast and reserved addresses, including the addresses of metadata services.
     "http://10.0.0.1/",
     "http://10.1/",
     "http://167772161/",
@@ -82,7 +82,7 @@ const HOSTILE: &[&str] = &[
     "http://240.0.0.1/",
     "http://255.255.255.255/",
     "http://4294967295/",
-    // IPv6 addresses: loopback, unspecified, mapped, compatible, translated, tunnelled and local.
+    // IPv6 addresses: loopback, unspecified, mapped, compatible, translated, tunnelled, documentation, discard, local and multicast.
     "http://[::1]/",
     "http://[0:0:0:0:0:0:0:1]/",
     "http://[0000:0000:0000:0000:0000:0000:0000:0001]/",
@@ -302,7 +302,7 @@ async fn names_that_resolve_to_special_ranges_are_refused() {
     }
 }
 
-// S1-102: the guard accepts public hosts in every spelling.
+// S1-102: the guard accepts public hosts in several spellings, and normalizes their URLs.
 #[test]
 fn public_hosts_pass_in_every_spelling() {
     let guard = Guard::default();
@@ -329,7 +329,7 @@ fn public_hosts_pass_in_every_spelling() {
     }
 }
 
-// S1-102: a name whose lookup fails is refused (fail closed).
+// S1-102: a name whose lookup fails or returns no address is refused (fail closed).
 #[tokio::test]
 async fn a_name_that_cannot_be_looked_up_is_refused() {
     let nobody: [IpAddr; 0] = [];
@@ -382,7 +382,7 @@ async fn connection_uses_the_checked_addresses() {
     );
 }
 
-// S1-102: with an allowlist, requests to all other hosts are refused.
+// S1-102: with an allowlist, requests to all other hosts are refused. Requests to ports that are not allowed are refused too.
 #[tokio::test]
 async fn allowlist_limits_the_reachable_hosts() {
     let server = Server::start(PUBLIC, |_| text("hello")).await;

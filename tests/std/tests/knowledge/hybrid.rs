@@ -29,7 +29,7 @@ pub(crate) enum Mood {
     MixesDimensions,
 }
 
-/// An embedder with one dimension for each subject, which knows some synonyms. It records the texts.
+/// An embedder with one dimension for each subject. It maps synonyms to one subject, and records the texts and the times of its calls.
 #[derive(Clone)]
 pub(crate) struct Subjects {
     model: &'static str,
@@ -58,7 +58,7 @@ impl Subjects {
         *self.mood.lock().unwrap() = mood;
     }
 
-    /// Returns the texts that were embedded since the last call.
+    /// Returns the texts that were sent to the embedder since the last call of this function.
     pub(crate) fn taken(&self) -> Vec<String> {
         std::mem::take(&mut *self.texts.lock().unwrap())
     }
@@ -132,8 +132,8 @@ pub(crate) async fn eventually(done: impl AsyncFn() -> bool) {
     wait.await.unwrap();
 }
 
-// searchKnowledge: hybrid: a query finds chunks with its words and chunks with its meaning, and a chunk with both is the first. The fusion is by reciprocal
-// rank with k = 60 and 4 decimals.
+// searchKnowledge: hybrid: a query finds chunks with its words and chunks with its meaning, and a chunk with both is the first. The fusion is by
+// reciprocal rank with k = 60 and 4 decimals.
 #[tokio::test]
 async fn search_fuses_words_and_meanings() {
     let (embedder, desk) = desk();
@@ -223,7 +223,8 @@ async fn one_search_may_fail() {
     assert_eq!(notes(&desk, "vehicle").await, (all, Value::Null));
 }
 
-// An embedder that fails leaves the document searchable by text, with a note, and is not called for other documents during the pause.
+// If the embedder fails, the documents are found by their words, the document that failed has a note, and the embedder is not called for other
+// documents during the pause.
 #[tokio::test]
 async fn failed_embedder_leaves_documents_searchable_by_words() {
     let moods = [
@@ -261,7 +262,7 @@ async fn failed_embedder_leaves_documents_searchable_by_words() {
     }
 }
 
-// An embedder that fails is called again after a pause that doubles, and the note is removed after a success.
+// An embedder that fails is called again after a pause that doubles up to a maximum, and the note is removed after a success.
 #[tokio::test]
 async fn failed_embedder_is_called_again_after_a_pause() {
     let (embedder, desk) = desk();
@@ -306,7 +307,8 @@ async fn embedder_that_hangs_does_not_stop_the_index() {
     );
 }
 
-// After a failure of the store at any step, or the death of the worker, a later run computes the embeddings, and each chunk is found once.
+// If the store fails to claim a document or to store its embeddings, or if it stores them but its response is lost, a later run completes the work,
+// and each chunk is found once. Embeddings are computed again only if they were not stored.
 #[tokio::test]
 async fn failed_steps_of_the_embedding_are_repeated() {
     for fault in [
@@ -387,8 +389,8 @@ async fn append_embeds_only_changed_chunks() {
     assert_eq!(found["results"][0]["chunk_index"], 2);
 }
 
-// After a change of the model, the documents are found by their words until their embeddings are computed again. The work can be interrupted, and another
-// worker continues it.
+// After a change of the model, the documents are found by their words until their embeddings are computed again. The work can be interrupted, and
+// another worker continues it.
 #[tokio::test]
 async fn embeddings_are_computed_again_for_a_new_model() {
     let folder = tempfile::tempdir().unwrap();

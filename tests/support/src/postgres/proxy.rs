@@ -1,4 +1,4 @@
-//! A TCP proxy in front of the server, which cuts connections at the point that a test chooses.
+//! A TCP proxy in front of the PostgreSQL server. The proxy cuts connections at the point that a test chooses.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -142,7 +142,7 @@ impl Proxy {
         self.plan.first_whole.store(next, Ordering::SeqCst);
     }
 
-    /// Returns the number of connections since the start of the proxy.
+    /// Returns the number of connections since the start of the proxy, without the refused connections.
     pub fn connections(&self) -> u32 {
         self.plan.next.load(Ordering::SeqCst)
     }
@@ -168,7 +168,7 @@ impl Plan {
         Cut::read(self.cut.load(Ordering::SeqCst))
     }
 
-    /// Waits while a connection does not forward.
+    /// Waits while the proxy is frozen or the connection is half open.
     async fn thawed(&self, number: u32) {
         while self.frozen.load(Ordering::SeqCst) || number < self.first_whole.load(Ordering::SeqCst)
         {

@@ -100,7 +100,7 @@ async fn page_returns_its_main_text_without_navigation() {
     );
 }
 
-// S2-35: private addresses are refused.
+// S2-35: URLs with private addresses or other schemes, redirects to private addresses, and hosts outside the allowlist are refused.
 #[tokio::test]
 async fn pages_at_private_addresses_are_refused() {
     let private = Server::start(PRIVATE, |_| response(200, HTML, "<p>private</p>")).await;
@@ -165,7 +165,7 @@ async fn page_url_is_the_url_of_the_last_hop() {
     );
 }
 
-// The contract of fetchWebpage: `max_chars` is 20,000 by default.
+// The contract of fetchWebpage: the text is cut at `max_chars` characters, 20,000 by default.
 #[tokio::test]
 async fn a_long_page_is_cut() {
     let html: String =
@@ -324,7 +324,7 @@ async fn content_type_decides_how_a_page_is_read() {
     }
 }
 
-// The contract of fetchWebpage: an error status becomes an error that explains what to do.
+// The contract of fetchWebpage: an error status, or the status 204, becomes an error that explains what to do.
 #[tokio::test]
 async fn error_status_of_a_page_is_an_error() {
     for (status, kind, said) in [
@@ -405,7 +405,7 @@ async fn hostile_html_is_parsed_or_refused() {
     ] {
         assert_eq!(page_of(HTML, html).await.model_text(), too_much);
     }
-    // Nesting up to the limit of the parser is accepted.
+    // 400 nested elements are accepted.
     let page = output(&page_of(HTML, "<div>".repeat(400) + "<p>at the ground</p>").await);
     assert!(page["markdown"].as_str().unwrap().contains("at the ground"));
     // The process neither hangs nor crashes on these pages.
@@ -435,7 +435,8 @@ async fn parsing_time_counts_against_the_call_timeout() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::TimedOut);
 }
 
-// S1-30, the contract of fetchWebpage: the schema is strict in all dialects, the tool has at least two examples, and its effects follow from the handles.
+// S1-30, the contract of fetchWebpage: the schema is strict in all dialects, the tool has at least two examples, and its effects follow from the
+// handles.
 #[test]
 fn web_tool_passes_the_test_kit() {
     let tool = fetch_webpage::DEF;
