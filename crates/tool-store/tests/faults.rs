@@ -65,8 +65,8 @@ fn run(program: &str, arguments: &[&str]) {
     assert!(status.success(), "{program} {arguments:?}");
 }
 
-/// Entry point of the child process: causes one fault in its own process or mount namespace, tests the store, and ends the fault. Without the variables of
-/// the child process, this test does nothing.
+/// Entry point of the child process: causes one fault in its own process or mount namespace, tests the store, and ends the fault. Without the
+/// variables of the child process, this test does nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn child() {
     let (Ok(job), Ok(folder)) = (std::env::var(JOB), std::env::var(FOLDER)) else {
@@ -153,7 +153,7 @@ async fn memory(folder: &Path) {
     }
 }
 
-/// Writes to a store on an ext4 file system in a file. After `abort`, writes fail as they do after a disk error.
+/// Tests a store on an ext4 file system in an image file. After a remount with `abort`, writes fail as they do after a disk error.
 async fn aborted_file_system(folder: &Path) {
     let (image, mount) = (folder.join("image"), folder.join("mount"));
     let (image, mount) = (image.to_str().unwrap(), mount.to_str().unwrap());
@@ -263,19 +263,19 @@ fn full_disk_accepts_writes_that_fit() {
     }
 }
 
-// An I/O error does not prevent later writes.
+// A write that exceeds the file size limit of the process changes nothing, and does not prevent later writes.
 #[test]
 fn io_error_does_not_stop_later_writes() {
     in_child("file size", false);
 }
 
-// A change that runs out of memory does not prevent later writes.
+// A change that runs out of memory changes nothing, and does not prevent later writes.
 #[test]
 fn out_of_memory_does_not_stop_later_writes() {
     in_child("memory", false);
 }
 
-// A file system that a disk error made read-only is used again once it is remounted.
+// A store on a file system that was aborted as by a disk error works again after the file system has been repaired and mounted.
 #[test]
 fn aborted_file_system_is_used_again_after_its_repair() {
     if may_mount(&["mkfs.ext4", "e2fsck"]) && Path::new("/dev/loop-control").exists() {
@@ -283,7 +283,7 @@ fn aborted_file_system_is_used_again_after_its_repair() {
     }
 }
 
-// A store on a read-only file system fails to open with a clear error.
+// A store on a read-only file system does not open, and the error states that the file must be writable. It opens after a remount with write access.
 #[test]
 fn read_only_file_system_is_refused_at_opening() {
     if may_mount(&[]) {
@@ -291,7 +291,7 @@ fn read_only_file_system_is_refused_at_opening() {
     }
 }
 
-// A URL that asks for read-only access is refused, because a store writes.
+// A URL with `mode=ro` is refused, whether the file exists or not, because a store writes.
 #[tokio::test]
 async fn read_only_url_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -53,7 +53,7 @@ async fn tamper(file: &Path, sql: String) {
     connection.close().await.unwrap();
 }
 
-/// Returns the bytes of all files of a folder.
+/// Returns the files of a folder with their bytes.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let files = fs::read_dir(folder)
         .unwrap()
@@ -181,7 +181,7 @@ async fn unsealed_contents_are_read() {
     }
 }
 
-// Memories and notes are not sealed, so a handle that seals contents refuses them.
+// Memories and notes are not sealed, so a handle that seals contents refuses to write them.
 #[tokio::test]
 async fn memories_are_not_sealed() {
     let (_folder, stores) = stores().await;

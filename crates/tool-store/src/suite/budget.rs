@@ -29,7 +29,7 @@ fn amount(tokens: u64, cost_micros: u64) -> BudgetAmount {
     }
 }
 
-/// Returns a reservation of tokens from the budget `main`, which has 1,000 tokens.
+/// Returns a reservation from the budget `main`, which has a limit of 1,000 tokens.
 fn new(step: &str, amount: BudgetAmount) -> NewReservation {
     NewReservation {
         budget: id("main"),
@@ -157,7 +157,7 @@ tests! {
         assert_eq!(row(store).await, last);
     }
 
-    // Budgets without a limit, and names of budgets and steps that are empty or contain a NUL character, are refused.
+    // Budgets without a limit are refused, and names of budgets and steps that are empty or contain a NUL character.
     #[test]
     async fn faulty_reservations_are_refused(store: impl BudgetStore) {
         let store = &store;
@@ -203,7 +203,8 @@ tests! {
         assert_eq!(store.budget(&id("b")).await.unwrap().unwrap().reserved, tokens(7));
     }
 
-    // A budget without an open reservation is purged after its retention, and an erasure of a conversation removes the budget with its name.
+    // A budget without an open reservation is purged after its retention, and the erasure of a conversation removes the budget
+    // that has the name of the conversation.
     #[test]
     async fn purge_and_erasure_remove_budgets(store: impl BudgetStore + Maintenance) {
         let in_budget = |name: &str, step: &str| NewReservation { budget: id(name), ..new(step, tokens(100)) };

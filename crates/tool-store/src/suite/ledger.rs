@@ -146,7 +146,8 @@ tests! {
         assert_eq!(row(&store, "k").await.result, None);
     }
 
-    // M6: an operator settles an ambiguous effect, and the row contains the operator's name.
+    // M6: an operator settles an ambiguous effect once, and the row contains the operator's name. A running effect cannot be settled before its lease
+    // has expired.
     #[test]
     async fn operator_resolves_an_ambiguous_effect(store: impl EffectLedger) {
         missing(store.resolve(&key("k"), Resolution::Rerun, "olga", at(900)).await);
@@ -213,7 +214,7 @@ tests! {
         }
     }
 
-    // If an operator resolves a call while its body runs, and the body ends with a different outcome, the row is marked as late.
+    // If an operator resolves a call as failed while its body runs, and the body then succeeds, the row is marked as late and remains failed.
     #[test]
     async fn end_that_contradicts_an_operator_is_recorded(store: impl EffectLedger) {
         for (name, ended, late) in [("k", EffectState::Succeeded, true), ("l", EffectState::Failed, false)] {
@@ -305,7 +306,7 @@ tests! {
         assert_eq!((row.state, row.attempt, row.ended), (EffectState::Failed, 2, Some(at(9300))));
     }
 
-    // A row whose lease is far in the future can only be settled by force.
+    // A running row whose lease is far in the future can only be settled by force. A row that was settled by force cannot be forced again.
     #[test]
     async fn running_row_is_settled_by_force(store: impl EffectLedger) {
         missing(store.force(&key("k"), Resolution::Rerun, "olga", at(200)).await);

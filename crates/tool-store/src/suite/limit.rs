@@ -52,7 +52,7 @@ fn request(rule: LimitRule, token: &str, now: i64) -> LimitTake {
     }
 }
 
-/// Takes a unit. Returns `None` if it was taken, and otherwise the time to wait, in milliseconds.
+/// Requests a unit. Returns `None` if the unit was taken, and otherwise the time to wait, in milliseconds.
 async fn refused(store: &impl LimitStore, take: LimitTake) -> Option<u128> {
     match store.take_limit(take).await.unwrap() {
         LimitTaken::Taken(_) => None,
@@ -89,7 +89,7 @@ tests! {
         assert!(!store.return_limit(&id("main"), &LimitUnit::Rate, at(5_000)).await.unwrap());
     }
 
-    // A quota counts calls in a window that begins with the first of them.
+    // A quota counts calls in a window that begins with its first call, and allows the next calls when the window has ended.
     #[test]
     async fn quota_counts_in_a_window(store: impl LimitStore) {
         for (now, wait) in [(1_000, None), (1_500, None), (1_900, None), (1_999, Some(1)), (2_000, None), (2_100, None), (2_200, None), (2_300, Some(700))] {
@@ -165,7 +165,7 @@ tests! {
         assert_eq!(store.limit(&id("grün")).await.unwrap(), None);
     }
 
-    // If the clock is set back, the limits count from the new time.
+    // If the clock is set back, rates and quotas count from the new time.
     #[test]
     async fn clock_that_is_set_back_blocks_no_limit(store: impl LimitStore) {
         for (name, rule) in [("rate", RATE), ("quota", QUOTA)] {
@@ -223,12 +223,12 @@ tests! {
     }
 }
 
-/// Returns random operations on the limits: their kind, the time since the previous operation, and the number of the permit.
+/// Returns a strategy for random operations on the limits: the kind, the time since the previous operation, and the number of the permit.
 fn operations() -> impl Strategy<Value = Vec<(u8, i64, u8)>> {
     prop::collection::vec((0_u8..6, 0_i64..400, 0_u8..5), 1..40)
 }
 
-/// Runs an operation. Returns its result, and the time to wait if it was refused.
+/// Runs an operation. Returns its result as text, which is empty for a return.
 async fn apply(
     store: &impl LimitStore,
     (kind, now, number): (u8, i64, u8),
@@ -271,7 +271,7 @@ async fn apply(
 tests! {
     ($) __suite_limit_races in limit for LimitStore;
 
-    // The statement of a database and the transitions of a row have the same results.
+    // Random requests, extensions and returns have the same results in the store and in the memory store, except for the result of a return.
     #[test]
     fn random_operations_have_the_results_of_the_memory_store(opener) {
         opener.hold(&operations(), async |store, operations| {

@@ -94,7 +94,8 @@ const AGE: Option<Duration> = Some(Duration::from_millis(100));
 tests! {
     ($) __suite_maintenance in maintenance for Maintenance;
 
-    // Erasing a thread clears contents, and keeps the keys, states and times of its effects.
+    // Erasing a thread removes its messages, the results of its effects and the contents of its approvals. It keeps the keys, states and times of the
+    // effects, and withdraws pending approvals.
     #[test]
     async fn erased_thread_keeps_keys_and_states_of_effects(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -131,7 +132,7 @@ tests! {
         assert_eq!(store.erase_contents(Erasure::Thread(&main)).await.unwrap(), Erased::default());
     }
 
-    // Erasing a user clears that user's contents.
+    // Erasing a user clears the contents of the user in one workspace: effects, approvals, audit rows and spilled outputs. Messages are kept.
     #[test]
     async fn erasure_of_a_user_removes_the_contents_of_the_user(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -201,7 +202,7 @@ tests! {
         }
     }
 
-    // An effect is kept as long as a thread or an approval can refer to it.
+    // An effect is kept as long as a message of its thread or an approval can refer to it. An ambiguous effect is kept in any case.
     #[test]
     async fn effects_are_kept_while_something_refers_to_them(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -231,7 +232,7 @@ tests! {
         assert_eq!(effect(&store, "doubt").await.state, EffectState::Ambiguous);
     }
 
-    // Old audit rows and approvals are purged, and one purge removes a bounded number of rows.
+    // Old audit rows, approvals that are not open, and expired spilled outputs are purged. One purge removes a bounded number of rows.
     #[test]
     async fn old_rows_are_purged_in_batches(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -249,7 +250,7 @@ tests! {
         assert_eq!(purge(&store, approvals, 10_000).await.approvals, 1);
     }
 
-    // Runs are removed some time after their end, and the next run of the thread has the next number.
+    // Ended runs are removed after their retention, in bounded batches. The next run of the thread has the next number.
     #[test]
     async fn ended_runs_are_purged_in_batches(store: impl RunStore + Maintenance) {
         let begin = |conversation: &str, at_ms| NewRun {

@@ -13,7 +13,7 @@ use super::{at_once, conflict, tests};
 pub trait Events: ThreadEventStore + Maintenance {}
 impl<T: ThreadEventStore + Maintenance> Events for T {}
 
-/// Returns an event whose body is the kind as JSON.
+/// Returns an event whose body is a JSON object with the kind.
 fn event(kind: &str) -> NewThreadEvent {
     NewThreadEvent {
         kind: kind.to_owned(),
@@ -128,7 +128,7 @@ tests! {
         assert_eq!(store.append_events(NewThreadEvents { thread: thread("c"), ..ends }).await.unwrap(), 0);
     }
 
-    // The size of a row is bounded. If one event is refused, no event of the call is stored.
+    // Long bodies, empty and long kinds, and a fence of a different thread are refused. If one event is refused, no event of the call is stored.
     #[test]
     async fn long_bodies_and_wrong_kinds_are_refused(store: impl ThreadEventStore) {
         let of = |length| NewThreadEvent { body: "x".repeat(length), ..event("long") };
@@ -228,7 +228,7 @@ tests! {
         });
     }
 
-    // A reader in another process that reads the new messages before the new events sees each event after its message and before the next one.
+    // A reader in another process that reads the new messages before the new events reads each event once, with the number of its message.
     #[test]
     fn reader_of_another_process_misses_no_event(opener) {
         opener.test(async |place| {

@@ -31,7 +31,8 @@ fn now() -> Timestamp {
     Timestamp::now()
 }
 
-/// Runs the job of a child process: makes random calls until the process is killed, and prints every change that the store has confirmed.
+/// Runs the job of a child process: makes random calls until the process is killed, and prints each ended effect, appended message, spent approval
+/// and ended run that the store has confirmed.
 pub(crate) async fn work(store: &PostgresStore, url: &str) {
     let tasks: Vec<_> = (0..3)
         .map(|task| {

@@ -82,7 +82,7 @@ async fn nearest(
 tests! {
     ($) __suite_long_term_vectors in long_term for Memories;
 
-    // Results are ordered by cosine, have a limit, and only have the wanted types.
+    // Results are ordered by cosine, have a limit, and only have the wanted types. Vectors with different numbers of dimensions are not compared.
     #[test]
     async fn nearest_memories_are_ordered_by_cosine(store: impl Memories) {
         let store = &store;
@@ -97,7 +97,6 @@ tests! {
         assert!((hits[0].score - hits[0].memory.weight(at(200))).abs() < 1e-6);
         let typed = MemoryQuery { types: vec![MemoryType::Summary], ..query("") };
         assert!(store.nearest_memories(&shared(), &vector([0.0, 1.0, 0.0]), &typed).await.unwrap().is_empty());
-        // Vectors with a different number of dimensions are not compared.
         let flat = MemoryVector::new("model", vec![1.0, 0.0]).unwrap();
         assert!(store.nearest_memories(&shared(), &flat, &query("")).await.unwrap().is_empty());
     }
@@ -210,8 +209,8 @@ tests! {
         }
     }
 
-    // The embeddings of a new model are stored for one memory after the other. Until all are stored, a search finds the memories that have an embedding of the
-    // model of the search, and the work continues after an interruption.
+    // The embeddings of a new model are stored for one memory after the other. Until all are stored, a search finds the memories that have an
+    // embedding of the model of the search, and the work continues after an interruption.
     #[test]
     async fn new_model_is_complete_after_an_interruption(store: impl Memories) {
         let store = &store;
