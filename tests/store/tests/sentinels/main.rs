@@ -111,7 +111,7 @@ impl Tenant {
             .unwrap()
     }
 
-    /// Sends a message, and adds the events of the run and of the sub-agents that it starts.
+    /// Sends a message, captures the events of the run, and waits until the runtime is idle.
     async fn say(&self, runtime: &AgentRuntime, captured: &Captured, message: String) {
         let mut events = runtime.stream("chief", message, &self.context());
         while let Some(event) = events.next().await {
@@ -121,11 +121,11 @@ impl Tenant {
         runtime.idle().await;
     }
 
-    /// Sends the messages and answers of the user.
+    /// Sends the two messages of the user, and answers the requests for variables in between.
     async fn talk(&self, runtime: &AgentRuntime, vault: &Vault, captured: &Captured, path: &str) {
         let message = format!("{} Please read {path}.", self.said.text());
         self.say(runtime, captured, message).await;
-        // One of the sub-agents waits for a variable.
+        // A sub-agent waits for a variable.
         let cx = self.context();
         for row in runtime.children(&cx).await.unwrap() {
             if let Some(request) = &row.request {
@@ -172,7 +172,7 @@ async fn threads(store: &SqliteStore) -> Vec<(ThreadId, ThreadId, String)> {
     all
 }
 
-/// Adds the rows of a store to the entries.
+/// Adds the rows of children, the messages and the audit rows of a store to the entries.
 async fn read(store: &SqliteStore, captured: &Captured) {
     let threads = threads(store).await;
     for (thread, root, row) in &threads {
@@ -204,7 +204,7 @@ async fn read(store: &SqliteStore, captured: &Captured) {
     }
 }
 
-/// Asserts that no entry of a thread contains the path of a file of another thread.
+/// Asserts that no entry of a thread, except of a prompt, contains the path of a file of a different thread.
 async fn no_foreign_paths(store: &SqliteStore, files: &Arc<dyn ObjectStore>, all: &[Entry]) {
     let mut compared = 0;
     for (thread, ..) in threads(store).await {
@@ -227,8 +227,8 @@ async fn no_foreign_paths(store: &SqliteStore, files: &Arc<dyn ObjectStore>, all
     assert!(compared > 100, "{compared}");
 }
 
-// S4-13, S4-39, S4-60: with two concurrent conversations of each of two tenants, no request, message, event, log or row contains a secret or a scoped variable in any spelling, or a text or a file of another
-// conversation.
+// S4-13, S4-39, S4-60: with two concurrent conversations of each of two tenants, no request, message, event, log or row contains a secret, a scoped
+// variable or an unread file in any spelling, or a text of a different conversation. The database files contain no secret and no unread file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sentinels_reach_no_request_message_log_or_event() {
     let logs = Logs::install();

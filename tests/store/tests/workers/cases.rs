@@ -30,7 +30,7 @@ pub(crate) struct Stage<S> {
     pub(crate) folder: TempDir,
 }
 
-/// Everything that a worker writes about a thread.
+/// The messages, the runs and the queue row of a thread, and all effects of the store.
 #[derive(Clone, Debug, PartialEq)]
 struct Written {
     messages: Vec<Message>,
@@ -126,7 +126,7 @@ impl<S: State> Stage<S> {
         self.row(conversation).await
     }
 
-    /// Reads the messages, runs and effects of a thread.
+    /// Reads the messages, the runs and the queue row of a thread, and all effects.
     async fn written(&self, conversation: &str) -> Written {
         let id = thread(conversation);
         let filter = RunFilter {
@@ -306,7 +306,7 @@ pub(crate) async fn suspended_worker_writes_nothing_on_sqlite_case() -> Ran {
     Ok(())
 }
 
-/// A run that crashes each of its processes ends at the crash limit. Other threads of these processes end normally.
+/// A thread whose run ends each of its processes ends at the crash limit. Other threads of these processes end normally.
 async fn crashing(stage: &Stage<impl State>) {
     stage.submit("bad", "die").await;
     for conversation in ["a", "b", "c"] {
