@@ -40,7 +40,7 @@ const LETTERS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 /// The maximum number of rounds in which the test answers, settles and drives.
 const ROUNDS: usize = 24;
 
-/// The operations of a store that may fail.
+/// The operations of a store that may have a fault.
 const OPERATIONS: [&str; 8] = [
     "child.open",
     "child.end",
@@ -231,7 +231,7 @@ impl Host {
             .build()
     }
 
-    /// Continues or begins the conversation. Returns whether the agent has answered and no sub-agent runs.
+    /// Continues or begins the conversation. Returns whether the agent has answered and no session of a sub-agent is open.
     async fn drive(&self) -> bool {
         let cx = self.cx();
         let Ok(messages) = Turns::new(self.store.clone()).messages(&cx, None).await else {
@@ -293,7 +293,7 @@ impl Host {
     }
 }
 
-/// Returns the name of an outcome, without random ids.
+/// Returns the cause of an outcome, `busy` for an outcome without a cause, or the text of the error.
 fn described<E: std::fmt::Display>(outcome: &Result<Outcome, E>) -> String {
     match outcome {
         Ok(outcome) => outcome
@@ -524,7 +524,7 @@ fn results(world: &World, thread: &ThreadId, messages: &[Message]) {
 ///
 /// # Errors
 ///
-/// Returns an error if a host or a store cannot be created.
+/// Returns an error if a store, the runtime or a host cannot be created.
 pub fn run(seed: u64, kind: StoreKind) -> Result<Report, String> {
     let mut random = Random::new(seed);
     let shared = Shared::open(kind, false)?;

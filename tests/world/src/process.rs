@@ -93,7 +93,7 @@ impl Process {
         Some(faults.remove(at).1)
     }
 
-    /// Returns the delay before or after the next operation of a store.
+    /// Returns a random delay of 0 to 4 ms, for example before or after an operation of a store.
     pub fn latency(&self) -> Duration {
         let mut latency = self.latency.lock().unwrap_or_else(PoisonError::into_inner);
         let millis = if latency.percent(40) {

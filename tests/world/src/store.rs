@@ -41,7 +41,7 @@ impl<T: Store + Maintenance + ChildStore + LongTermStore + PlanStore + ScheduleS
 /// The part of a store that a host may keep in a separate database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Threads, runs, effects, switches and long outputs.
+    /// All rows except the audit and the approvals, for example threads, runs, effects and switches.
     Work,
     /// The rows of the audit.
     Audit,
@@ -638,7 +638,7 @@ impl ThreadStore for HostStore {
     }
 }
 
-/// Records the sequence number of a stored message.
+/// Records the run that a stored message of a user begins, or the sequence number of a stored message of a model.
 fn note_message(world: &World, message: &NewMessage, seq: u64) {
     if message.role == Role::User {
         let text = serde_json::from_str::<String>(&message.content);

@@ -36,7 +36,7 @@ fn place(world: &World, identity: &CallId, thread: Option<&str>, tool: &str) -> 
 pub(crate) struct EffectSeen {
     pub(crate) place: Place,
     pub(crate) state: &'static str,
-    /// Whether the row records that an end arrived late or contradicts an operator.
+    /// Whether the row records that an end was late or contradicts an operator.
     pub(crate) late: bool,
     /// Whether an operator has settled the effect.
     pub(crate) settled: bool,
