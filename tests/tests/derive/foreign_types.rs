@@ -1,4 +1,4 @@
-//! The schemas of foreign types: serde reads every value that the schema admits.
+//! The schemas of foreign types: serde reads the texts that the schema admits, with the exceptions that the tests list.
 #![allow(
     clippy::expect_used,
     clippy::panic,

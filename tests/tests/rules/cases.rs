@@ -1,4 +1,4 @@
-//! Cases that break rules at run time, for rules that neither a JSON Schema nor a program of `ui-tests` breaks.
+//! Cases that break rules at run time, for rules that neither a JSON Schema in the data files nor a program of `ui-tests` breaks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -106,7 +106,7 @@ fn schemas_of_typical_servers_can_be_read() {
     );
 }
 
-// S1-28: all spellings of an optional property are read as the same schema.
+// S1-28: four spellings of an optional property are read as the same schema.
 #[test]
 fn spellings_of_an_optional_property_are_read_as_one_schema() {
     let plain = json!({"type": "string"});

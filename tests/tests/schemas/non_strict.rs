@@ -24,7 +24,7 @@ fn rules(changes: &[SchemaFault]) -> Vec<(&'static str, &str)> {
         .collect()
 }
 
-// Only the parts of a schema that a provider refuses in every mode are changed.
+// A schema without parts that a provider refuses in every mode is sent unchanged.
 #[test]
 fn only_refused_parts_of_a_schema_are_changed() {
     let free = json!({
@@ -56,7 +56,8 @@ fn only_refused_parts_of_a_schema_are_changed() {
     }
 }
 
-// The properties of a choice at the root become optional properties of one object.
+// For OpenAI and Anthropic, the properties of a choice at the root become properties of one object. A key that only some branches require is
+// optional.
 #[test]
 fn choices_at_the_root_become_properties() {
     let cases = [
@@ -133,7 +134,7 @@ fn choices_at_the_root_become_properties() {
     }
 }
 
-// A root that is not a plain object is converted to a plain object.
+// For each provider, a root that is not a plain object is converted to a plain object, or refused if it does not describe one.
 #[test]
 fn roots_that_are_not_plain_objects_become_one() {
     let referred = json!({"$ref": "#/$defs/args", "description": "own", "$defs": {"args": {"type": "object", "description": "d", "properties": {"a": {}}}}});

@@ -54,7 +54,7 @@ fn effects_are_the_union_of_host_parameters_and_options() {
     assert_eq!(<add_one as Tool>::DEF.effect(), Effect::NONE);
 }
 
-// M4: MCP annotations follow from the effects.
+// M4: the hints of a tool, which are its MCP annotations, follow from its effects and options.
 #[test]
 fn annotations_follow_from_effects() {
     let read = <read_note as Tool>::DEF.hints();

@@ -105,7 +105,7 @@ async fn tool_reads_only_declared_secrets() {
     assert!(!format!("{cx:?}").contains("my own secret"));
 }
 
-// S0-08: a tool that is created at run time also reads only the secrets that it declares.
+// S0-08: a tool that is created at run time reads only the secrets that it declares and the host values that its effect allows.
 #[tokio::test]
 async fn dynamic_secrets_are_scoped() {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});

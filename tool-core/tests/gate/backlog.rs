@@ -131,7 +131,7 @@ async fn slow_sink_receives_every_row() {
     assert!(host.sink.writes.load(Ordering::SeqCst) <= 5_000 / 250);
 }
 
-// S1-26: while the sink of one host hangs, many concurrent callers of another host lose no row and do not wait
+// S1-26: while the sink of one host hangs, the callers of another host lose no row, and the callers of the first host wait less than six seconds
 #[tokio::test(start_paused = true)]
 async fn callers_wait_for_their_own_sink_only() {
     let (slow, stuck) = (Host::new(WriteMode::Slowly), Host::new(WriteMode::Never));

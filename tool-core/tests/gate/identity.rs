@@ -1,4 +1,4 @@
-//! The identity of a call: ids chosen by models never collide across conversations, users, agents and workspaces.
+//! The identity of a call: ids chosen by models never collide across conversations and workspaces.
 
 mod ambiguous;
 mod approvals;

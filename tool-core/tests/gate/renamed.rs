@@ -68,7 +68,7 @@ async fn a_renamed_tool_is_resumed_and_edited() {
     assert_eq!(host.mailbox.sent(), position as usize);
 }
 
-// An approved call that is dispatched again behind a prefix runs with the arguments of the approver
+// An approved call that is dispatched again runs with the arguments of the approver, under its own name, behind a prefix or under a new name
 #[tokio::test]
 async fn an_edit_reaches_a_renamed_call_that_is_dispatched_again() {
     let host = Host::new();

@@ -269,7 +269,7 @@ async fn quoted() -> u8 {
     0
 }
 
-// A description that quotes the searched pattern does not change the definition.
+// `offer_lenient` sets the strict flag of a definition, even if the tool's description quotes parts of a definition.
 #[test]
 fn a_description_may_quote_a_definition() {
     let tools = toolset![quoted];

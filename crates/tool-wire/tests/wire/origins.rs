@@ -276,8 +276,9 @@ fn ids(provider: Provider, messages: &[Box<serde_json::value::RawValue>]) -> [Ve
     [calls, results]
 }
 
-// Servers repeat ids in different responses, and use characters and lengths that other providers refuse. In a message that a different provider
-// wrote, such ids are replaced, in the call and in its result. Later requests have the same ids.
+// Servers repeat ids in different responses, and use characters and lengths that other providers refuse. Such ids are
+// replaced, in the call and in its result, except for Gemini, and except in messages for Chat Completions that the server itself may have written.
+// Later requests have the same ids.
 #[tokio::test]
 async fn ids_that_a_provider_would_refuse_are_replaced() {
     let store = MemoryStore::default();

@@ -58,7 +58,7 @@ async fn drive(
     (outcome, requests)
 }
 
-// A reply that the length limit cut off is not treated as a complete reply.
+// A reply that the length limit or a filter cut off, or that ended for an unknown reason, has its own outcome. The run has the cause and the usage.
 #[tokio::test]
 async fn length_limit_and_content_filter_are_outcomes() {
     for provider in Provider::ALL {
@@ -181,7 +181,7 @@ fn streamed_reply_has_the_stop_reason_and_usage_of_the_whole_reply() {
     }
 }
 
-// Messages that version 0.1 stored are read; they have no stop reason.
+// Messages that version 0.1 stored are read; they have no stop reason. Stop reasons can be written and read again.
 #[test]
 fn messages_of_older_versions_are_read() {
     let message: ModelMessage = serde_json::from_str(r#"{"text":"Rain."}"#).unwrap();

@@ -131,7 +131,7 @@ async fn thread_without_system_message_sends_no_system_field() {
     }
 }
 
-// A text that a provider refuses is not stored.
+// An empty system message is not stored, because providers refuse it. A system message needs a conversation.
 #[tokio::test]
 async fn an_empty_system_message_is_refused() {
     let store = MemoryStore::default();

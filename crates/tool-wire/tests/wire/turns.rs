@@ -218,7 +218,7 @@ async fn model_parts_are_stored_in_the_thread() {
     }
 }
 
-// A call without a result gets a placeholder, because no provider accepts an unanswered call.
+// A call without a result gets a placeholder, because no provider accepts an unanswered call. An invalid stored message is an error.
 #[tokio::test]
 async fn a_call_without_a_result_is_sent_with_a_placeholder() {
     let thread = ThreadId::new("", "th").unwrap();

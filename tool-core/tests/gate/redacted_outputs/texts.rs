@@ -78,7 +78,7 @@ async fn action_of_a_note_is_redacted() {
     clean(&format!("{rows:?}"), "audit");
 }
 
-// Ids and names of calls are texts of a model and are redacted as well.
+// The id of a call is a text of the model, so it is redacted in the audit and in `Debug` output. The result keeps it.
 #[tokio::test]
 async fn id_of_a_call_is_redacted_in_the_audit_and_in_debug() {
     let host = Host::new();
