@@ -1,4 +1,4 @@
-//! Tests of memories in a large table on SQLite: a search finds the memories of a small scope next to a large scope, in bounded time.
+//! Tests of memories in a large table on SQLite: a search finds the memories of a small scope next to a large scope.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

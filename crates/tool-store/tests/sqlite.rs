@@ -542,7 +542,7 @@ async fn text_of_a_deleted_spill_is_deleted() {
     assert_eq!(count().await, 0);
 }
 
-/// Creates a file with the migrations before one of them.
+/// Creates a file with the migrations before the migration `before`, and runs the statements `rows`.
 async fn earlier_file(before: i64, rows: &'static str) -> (TempDir, PathBuf) {
     let (folder, file) = folder();
     let options = SqliteConnectOptions::new()

@@ -270,7 +270,7 @@ tests! {
         assert_eq!(store.members(&acme(), None, 9).await.unwrap(), []);
     }
 
-    // An erasure of a user keeps its own audit row, although the operator is the erased user.
+    // An erasure of a user keeps its own audit row, although the operator is the erased user. An erasure of a thread withdraws its pending approval.
     #[test]
     async fn erasure_keeps_its_own_audit_row(store: impl Store + ChangeStore + Maintenance) {
         store.open(request("a1")).await.unwrap();

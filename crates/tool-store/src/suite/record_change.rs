@@ -197,7 +197,7 @@ fn changes(
 tests! {
     ($) __suite_record_change in record_change for RecordStore;
 
-    // Each change is stored with one audit row. A second removal finds no row, and writes no audit row.
+    // Each change is stored with one audit row. If the changes are repeated after the removals, each is refused and writes no audit row.
     #[test]
     async fn records_are_changed_with_their_audit_row(store: impl Store + RecordStore) {
         let (store, main) = (&store, thread("main"));
@@ -305,8 +305,8 @@ tests! {
         assert_eq!(erased, Applied::Changed(Changed::Erased(Erased { memories: 1, ..Erased::default() })));
     }
 
-    // Runs of plans are found by conversation, principal and status, and memories by a part of their content. Rooms are listed with the numbers of their
-    // events and messages. Each list has pages, and contains only rows of one workspace.
+    // Runs of plans are found by conversation, principal and status, and memories by a part of their content. Rooms are listed with the numbers of
+    // their events and messages. Each list has pages, and contains only rows of one workspace.
     #[test]
     async fn records_are_listed_for_operators(store: impl Store + RecordStore) {
         let store = &store;

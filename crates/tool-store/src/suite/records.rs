@@ -136,7 +136,7 @@ pub fn audit(id: &str) -> AuditRow {
     }
 }
 
-/// Returns a message in a conversation of `acme`; a tool's message answers the call at this position of message 1.
+/// Returns a message in a conversation of `acme`. With a position, it answers the call at this position of message 1.
 pub fn message(conversation: &str, role: Role, position: Option<u32>) -> NewMessage {
     NewMessage {
         thread: thread(conversation),

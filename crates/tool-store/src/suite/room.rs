@@ -110,7 +110,8 @@ tests! {
         assert_eq!(store.return_room_events(main, &ids(&["a\0", "a"]), at(300)).await.unwrap(), 1);
     }
 
-    // Only events that are processing, in the room and the workspace of the caller, are completed, and the count is the number of changed rows.
+    // Only events that are processing, in the room and the workspace of the caller, are completed or returned, and the count is the number of changed
+    // rows.
     #[test]
     async fn only_events_in_processing_are_completed(store: impl Rooms) {
         let store = &store;
@@ -229,7 +230,7 @@ tests! {
         });
     }
 
-    // Of 32 tasks of two processes that replace the same messages, one does.
+    // Of 32 tasks of two processes that replace the same messages with a summary, one succeeds.
     #[test]
     fn concurrent_compactions_replace_messages_once(opener) {
         opener.test(async |place| {

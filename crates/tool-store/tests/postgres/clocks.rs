@@ -138,7 +138,7 @@ pub(crate) async fn effect_leases_follow_the_database_case() -> Ran {
             Err(StoreError::Conflict(_))
         ));
 
-        // A renewal for one second counts from the current time of the database.
+        // A renewal for 61 seconds is accepted, and an end within this time is in time.
         let renewed = one.store.renew(&k, "run-1", one.after(61_000));
         assert!(one.run(renewed).await.unwrap());
         let ended = EffectEnd {

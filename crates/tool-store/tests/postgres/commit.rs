@@ -64,7 +64,7 @@ pub(crate) async fn commit_that_did_not_arrive_is_repeated_case() -> Ran {
     Ok(())
 }
 
-// If every commit is lost, the change fails after a few attempts, and nothing is stored.
+// If every commit is lost, the change fails after at most five attempts, and nothing is stored.
 pub(crate) async fn lost_connections_are_replaced_a_bounded_number_of_times_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
@@ -133,7 +133,7 @@ pub(crate) async fn store_works_after_the_server_was_unreachable_case() -> Ran {
     Ok(())
 }
 
-// If the network stops forwarding, calls fail after the store's timeout, and later calls succeed.
+// If the network stops forwarding, a call fails within 20 seconds, and later calls succeed.
 pub(crate) async fn unresponsive_network_fails_calls_within_the_timeout_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;

@@ -26,8 +26,8 @@ fn insert(id: u32, values: [&str; 5]) -> String {
     )
 }
 
-// S3-02: exactly the system tools have no workspace. S3-27: exactly the deleted tools have a retention tier. S3-34: the table refuses
-// every update of a version.
+// S3-02: exactly the system tools have no workspace, and the other tools have an author. S3-27: exactly the deleted tools have a retention tier.
+// S3-34: the table refuses every update of a version.
 pub(crate) async fn tables_refuse_invalid_rows_case() -> Ran {
     let database = Database::create().await?;
     database.options().open().await.unwrap();

@@ -69,8 +69,8 @@ pub(crate) async fn small_scope_is_searched_exactly_next_to_a_large_one_case() -
     Ok(())
 }
 
-// S2-29, S2-47: vectors of different models or with different numbers of dimensions are never compared, and replaced and removed embeddings are not
-// found. Both also apply to a scope with an index.
+// S2-29, S2-47: in a large scope with an index, embeddings of a different model, number of dimensions, agent or workspace are not found, and neither
+// are replaced and removed embeddings.
 pub(crate) async fn models_and_dimensions_are_not_mixed_in_a_large_scope_case() -> Ran {
     let database = database().await?;
     database.options().open().await.unwrap().close().await;
