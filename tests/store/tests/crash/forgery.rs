@@ -75,7 +75,7 @@ impl Start {
     }
 }
 
-/// Runs in the child process: reads one token per line, submits it, and prints the result.
+/// Runs in the child process: for each line, submits the token, or dispatches the call of the message and the amount, and prints the result.
 #[tokio::test]
 #[ignore = "other tests start it as a child process"]
 async fn submits() {
@@ -259,7 +259,8 @@ async fn token_is_valid_in_every_process_with_its_key() {
     assert_eq!(World::of(folder).effects().len(), 1);
 }
 
-// S2-15: the turn that requested the approval continues in a different process, under the same id.
+// S2-15: a second process finds the approvals of a turn by its thread and answers them, and a third process continues the turn. Each of these calls
+// has one result.
 #[tokio::test]
 async fn turn_continues_in_a_different_process() {
     let folder = tempfile::tempdir().unwrap();

@@ -140,8 +140,8 @@ impl<S: State> Stage<S> {
         !self.finished(version, &mut worker).await
     }
 
-    /// Returns the messages and the child threads of a turn, without ids. The outcome of the sub-agent in the background and the answer to it are left out,
-    /// because they arrive at different times.
+    /// Returns the messages and the child threads of a turn, without ids. The outcome of the sub-agent in the background and the answer to it are
+    /// left out, because they are stored at different times.
     async fn transcript(&self, version: u32) -> String {
         let root = thread(&conversation(version));
         let mut rows = self.below(&root).await;
@@ -182,7 +182,8 @@ impl<S: State> Stage<S> {
         text
     }
 
-    /// Asserts that each effect of a turn happened once, and that the outcome of the background sub-agent was delivered once.
+    /// Asserts that a turn has ended with this transcript, that each of its effects happened once, and that the outcome of the background sub-agent
+    /// was delivered once.
     async fn check(&self, version: u32, death: u32, transcript: &str) {
         let row = self.tree_row(version).await;
         let passed = lines(&points(self.folder.path(), version)).pop();
@@ -202,8 +203,8 @@ impl<S: State> Stage<S> {
     }
 }
 
-/// Kills a process at each point of a turn: at each request and reply of a model, at each event of the runtime, and before and after each effect. Another
-/// process finishes the turns.
+/// Kills a process at each point of a turn: at each request and reply of a model, at each event of the runtime except the starts of runs and steps,
+/// and before and after each effect. Another process finishes the turns.
 async fn killed_at_every_point(stage: &Stage<impl State>) {
     let mut whole = Worker::start_with(stage.job(vec![0], 0).variable());
     stage.begin(0).await;
