@@ -168,7 +168,7 @@ fn stopped_drives(
     actions.sort_by_key(|action| action.at);
 }
 
-/// Generates runs in which the names of users and conversations collide in all ways that hosts allow.
+/// Generates runs whose users and conversations may have equal names, within a workspace and across workspaces.
 fn runs(random: &mut Random) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for _ in 0..=random.below(3) {
@@ -329,7 +329,7 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
     actions
 }
 
-/// Stores a kill switch while hosts run calls.
+/// Adds actions that store kill switches.
 fn store_kills(random: &mut Random, settings: &Settings, runs: &[Run], actions: &mut Vec<Action>) {
     for _ in 0..=random.below(2) {
         let (run, host) = (random.below(runs.len()), random.below(settings.hosts));

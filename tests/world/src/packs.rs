@@ -65,7 +65,7 @@ impl Running<'_> {
         self.hosts[host] = Some(started);
     }
 
-    /// Returns a host whose process is alive.
+    /// Returns the host with this index, if its process is alive.
     fn alive(&self, host: usize) -> Option<&Arc<Host>> {
         let host = self.hosts[host].as_ref();
         host.filter(|host| host.process.is_alive())
