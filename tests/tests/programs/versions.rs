@@ -119,7 +119,7 @@ fn two_versions_in_one_program_are_refused_as_documented() {
     assert_eq!(refusal(&Value::Null, &version, next), None);
 }
 
-// The name of the module for generated code contains the patch version, and no source uses the module of a different version.
+// The name of the module for generated code contains the patch version, and no source of `tool-core` names the module of a different version.
 #[test]
 fn private_module_is_named_after_the_patch_version() {
     let (version, _) = core();

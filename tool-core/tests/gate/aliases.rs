@@ -130,7 +130,7 @@ async fn limit_of_an_earlier_name_counts_the_renamed_tool() {
     assert_eq!(call("one", "{}").await, None);
 }
 
-// S1-43: the client returns the result of a call that it got under the earlier name
+// S1-43: the client's result of a call that was sent under the earlier name is accepted after the rename
 #[tokio::test]
 async fn result_of_a_client_call_is_accepted_after_the_rename() {
     let tools = |name: &str, alias: &str| {

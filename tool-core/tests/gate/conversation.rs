@@ -27,7 +27,7 @@ async fn last(mut events: impl futures::Stream<Item = ToolEvent> + Unpin) -> Cal
     panic!("the stream of events ended without a result");
 }
 
-// S1-16: the result and the audit row of a call name the same conversation, for every outcome.
+// S1-16: the result and the audit row of a call name the same conversation, whether it succeeds, waits, or has invalid arguments or an unknown name.
 #[tokio::test]
 async fn result_and_audit_row_name_the_same_conversation() {
     let host = Host::new();

@@ -24,7 +24,7 @@ fn toolset(host: &Host, rules: &Rules) -> Toolset {
     registry.toolset(&host.ann(), rules).through(&host.gate)
 }
 
-/// Returns whether ann is refused as the approver of her own call. Bob can always approve the call.
+/// Returns whether ann is refused as the approver of her own call. If she is refused, bob approves the call.
 async fn wants_another(host: &Host, tools: &Toolset, position: u32) -> bool {
     let cx = placed(&host.ann(), position);
     let call = ToolCall::new("c", "send_mail", r#"{"to":"bob"}"#);

@@ -54,7 +54,7 @@ fn call(tool: &str) -> ToolCall {
     ToolCall::new("c-1", tool, "{}")
 }
 
-/// Fails if a quarter of the key or more is in a text.
+/// Fails if a text contains nine consecutive characters of the key.
 #[track_caller]
 fn clean(text: &str, what: &str) {
     for at in 0..=KEY.len() - 9 {

@@ -167,10 +167,10 @@ fn every_policy_format_is_read_equally() {
     }
 }
 
-// S0-20: the YAML example of the documentation is read.
+// S0-20: a YAML policy is read, and an unknown tool in it is reported with a similar name.
 #[cfg(feature = "yaml")]
 #[test]
-fn yaml_example_of_the_docs_loads() {
+fn unknown_tool_in_a_yaml_policy_is_reported_with_a_similar_name() {
     let file = PolicyFile::from_yaml(
         "agents:\n  - id: researcher\n    tools:\n      allow: [web_fetch, read_file]\n      deny: [shel]\n",
     )

@@ -56,7 +56,7 @@ async fn a_revoked_approval_runs_nothing() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A requester can withdraw a request, even under four eyes
+// The requester can withdraw a request that requires four eyes; another user, or the same user of another workspace, cannot
 #[tokio::test]
 async fn only_the_requester_withdraws_a_request() {
     let host = Host::new();

@@ -202,7 +202,7 @@ async fn gate_applies_the_policy_to_the_arguments_of_a_call() {
         call(r#"{"path":"/srv/x"}"#).await.error().unwrap().kind(),
         ErrorKind::Pending
     );
-    // The policy also denies arguments that have to be repaired first.
+    // A call whose arguments have to be repaired first is refused, too.
     let repaired = call(r#""{\"path\":\"/etc/x\"}""#).await;
     assert_ne!(repaired.error().map(ToolError::kind), None);
     drop(
