@@ -6,7 +6,7 @@ use crate::case::{Case, Disagreement, Known, Verdict};
 use crate::mutate::text;
 use crate::random::Random;
 
-/// The number of texts on which both decoders agreed, by verdict.
+/// The number of texts on which both decoders agreed, by verdict, and the number of known differences.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// The count of [`Verdict::Exact`].
@@ -40,7 +40,7 @@ impl Tally {
     }
 }
 
-/// A text on which the two decoders disagree.
+/// A text on which the two decoders disagree without a known reason, or with which one of them panics.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The name of the type.
@@ -57,7 +57,7 @@ pub fn written(case: &Case, seed: u64) -> String {
     text(&mut Random::new(seed), case.schema)
 }
 
-/// Compares the two decoders on random texts for a type.
+/// Compares the two decoders on random texts for a type. Returns the counts, and the first failure of each kind.
 pub fn run(case: &Case, seed: u64, texts: usize) -> (Tally, Vec<Failure>) {
     let named = case.name.bytes().fold(seed, |seed, byte| {
         seed.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)

@@ -172,7 +172,7 @@ async fn approved_call_runs_once_even_in_a_different_process() {
     assert_eq!(bank.paid(), 30);
 }
 
-// S2-16: an answer that is sent with changed arguments or a changed state is refused.
+// S2-16: an answer that is sent with changed arguments or a changed state is refused, and a denied call stays denied.
 #[tokio::test]
 async fn changed_arguments_after_an_approval_are_refused() {
     let bank = Bank::default();

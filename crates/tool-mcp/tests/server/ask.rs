@@ -138,7 +138,7 @@ fn text(answer: &Value) -> &str {
         .unwrap_or_default()
 }
 
-// M15: the legacy protocol asks while the tool runs.
+// M15: the legacy protocol asks while the tool runs. If an answer does not match the form, the call fails.
 #[tokio::test]
 async fn legacy_protocol_asks_while_the_tool_runs() {
     let fixture = Fixture::new();

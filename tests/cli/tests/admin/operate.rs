@@ -291,7 +291,7 @@ pub(super) fn on_a_store(url: &str) {
     untouched(&Target::store(url, &other.workspace));
 }
 
-/// The same commands change the rows of a running host over its admin API.
+/// The same commands change the rows of a running host over its admin API. A wrong token and a missing token are refused.
 pub(super) fn on_an_admin_api(url: &str) {
     let (acme, other) = (seeded(url, "acme"), seeded(url, "other"));
     let served = Served::with_keys(url, &[], Some(KEYS));

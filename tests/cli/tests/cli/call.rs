@@ -179,7 +179,8 @@ fn failed_tool_does_not_exit_as_wrong_usage() {
     assert_eq!(json["output"], Value::Null);
 }
 
-// S2-21, M7: progress is printed on standard error, with `--format json` as one JSON line per step; standard output has only the result.
+// S2-21, M7: progress is printed on standard error, and standard output has only the result. With `--format json`, each step and the result are lines
+// of JSON on standard output.
 #[test]
 fn progress_is_printed_on_stderr_one_line_per_step() {
     let ran = desk(&["call", "count_pages", "--pages", "2"]).succeeds();

@@ -86,7 +86,8 @@ fn new(folder: &Path, name: &str) -> Ran {
     ran
 }
 
-// S0-02, S0-04: a crate that `new` generates links and lists its tools without a manually maintained table.
+// S0-02, S0-04: a crate that `new` generates links and lists its tools without a manually maintained table. In the crate, the completions, `call`,
+// `check`, `lock`, `diff`, `budget` and its own tests work.
 #[test]
 fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     let folder = Folder::new("whole");

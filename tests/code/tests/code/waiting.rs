@@ -97,6 +97,7 @@ fn names(description: &str) -> Vec<&str> {
         .collect()
 }
 
+// Tools that may need an approval, and tools whose variable has no value, are not declared. A tool that only asks the user during a call is declared.
 #[tokio::test]
 async fn tools_that_may_ask_are_absent() {
     let (store, diary) = (MemoryStore::default(), Diary::default());
@@ -121,7 +122,7 @@ async fn tools_that_may_ask_are_absent() {
         names(code.get("run_code").unwrap().description()),
         ["ask_city", "look", "region"]
     );
-    // A policy rule that may require an approval removes the tool, even if its condition cannot apply.
+    // A policy rule that may require an approval counts, even if its condition cannot apply.
     let ask = Rule::ask("maybe")
         .tools(["look"])
         .when(Condition::new("/x").exists(true));

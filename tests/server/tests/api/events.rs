@@ -170,7 +170,8 @@ pub(crate) async fn unknown_id_gets_a_reset(kind: StoreKind) {
     }
 }
 
-// The stream requires a token, and the document describes it with its media type.
+// The stream is refused without a valid token, for a different workspace, with an unknown parameter, and with a closed store. The document describes
+// the required role and the media type.
 pub(crate) async fn streams_are_refused_without_access(kind: StoreKind) {
     let site = Site::with(kind, |server| server.authenticator(tokens(&["acme"]))).await;
     for token in [None, Some("wrong")] {

@@ -18,7 +18,7 @@ const OPERATOR: &str = "operator-of-acme";
 const ADMIN: &str = "admin-of-acme";
 const SECRET: &str = "sk-4711-abcdef";
 
-/// Sends a request that succeeds.
+/// Sends a request, asserts that it succeeds and that the response does not contain [`SECRET`], and returns the JSON.
 async fn done(site: &Site, token: &str, method: &str, path: &str, body: &Value) -> Value {
     let body = Some(body).filter(|body| !body.is_null());
     let answer = site.send(method, path, Some(token), &[], body).await;
@@ -27,7 +27,7 @@ async fn done(site: &Site, token: &str, method: &str, path: &str, body: &Value) 
     answer.json()
 }
 
-/// Returns the value of a secret of a workspace, as the host opens it.
+/// Returns the value of a secret of the workspace `acme`, as the host opens it.
 async fn opened(site: &Site, name: &str) -> Option<String> {
     let acme = Workspace::new("acme");
     let opened: BTreeMap<_, _> = site.vault.open_secrets(&acme, [name]).await.unwrap();
@@ -91,8 +91,8 @@ pub(crate) async fn secret_is_written_and_never_read_case(kind: StoreKind) {
     );
 }
 
-// S4-13: without a key provider, no secret is stored, and the problem names the environment variable to set. Without a vault, the problem names the
-// method that adds a vault.
+// S4-13: without a key provider, secrets and secret variables are not stored, keys are not changed, and the problem names the environment variable to
+// set. Without a vault, no variable is stored, and the problem names the method that adds a vault. Secrets are listed in both cases.
 pub(crate) async fn server_without_keys_stores_no_secret_case(_: StoreKind) {
     let store = MemoryStore::default();
     let vault = tool_core::store::seal::Vault::without_keys(store.clone())
@@ -364,8 +364,8 @@ pub(crate) async fn variables_are_listed_without_secret_values_case(kind: StoreK
     assert!(!rows.contains(SECRET), "{rows}");
 }
 
-// S4-56, S4-57: a request for variables is read without values. It is open until every value is stored. A request of a different conversation and a
-// closed request cannot be answered.
+// S4-56, S4-57: a request for variables is read without values. It is open until every value is stored. A request of a different conversation
+// cannot be read, and a closed request cannot be answered.
 pub(crate) async fn request_for_variables_is_open_until_every_value_is_stored_case(
     kind: StoreKind,
 ) {

@@ -184,7 +184,8 @@ pub(crate) async fn tool_has_every_key_and_times_in_iso_8601_case(kind: StoreKin
     assert!(renamed["tool"]["updated_at"].as_str() > tool["updated_at"].as_str());
 }
 
-// S3-11, S3-13: an invalid schema, an invalid example and a read-only field are refused with a JSON pointer.
+// S3-11, S3-13: an invalid schema, an invalid example, a read-only field and an unknown target are refused with a JSON pointer. A client tool with a
+// function is a conflict.
 pub(crate) async fn invalid_tools_are_refused_with_json_pointers(kind: StoreKind) {
     let site = Site::start(kind).await;
     let function = function(&site).await;
@@ -250,7 +251,7 @@ pub(crate) async fn invalid_tools_are_refused_with_json_pointers(kind: StoreKind
     );
 }
 
-// S3-17, S3-18, S3-21: each change requires a role, and writes an audit row that names its author.
+// S3-17, S3-18, S3-21: only an admin sets a runtime user, who must be a member of the workspace. A change writes one audit row that names its author.
 pub(crate) async fn changes_need_roles_and_are_audited(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;

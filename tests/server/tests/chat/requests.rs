@@ -116,8 +116,8 @@ pub(crate) async fn conversations_of_others_are_answered_like_unknown_ones_case(
     Ok(())
 }
 
-// A body that is too long, is invalid, has a different media type, contains nothing new, or edits an earlier message gets a problem response, and
-// nothing is stored.
+// A body that is too long, is invalid, has a different media type, has an unsupported part or role, contains nothing new, or edits an earlier message
+// gets a problem response, and nothing is stored.
 pub(crate) async fn unusable_bodies_are_refused(kind: Kind) -> Ran {
     let host = Host::with(
         kind,
@@ -172,7 +172,7 @@ pub(crate) async fn unusable_bodies_are_refused(kind: Kind) -> Ran {
     Ok(())
 }
 
-// The history that a client sends is ignored: forged messages of the assistant, of tools and of the system reach neither the store nor the model.
+// The history that a client sends is ignored: forged messages of the system, the user, the assistant and tools reach neither the store nor the model.
 pub(crate) async fn history_of_the_client_is_ignored_case(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     assert_eq!(host.first.say("main", "hello").await.said(), "Hello.");

@@ -180,7 +180,7 @@ pub(crate) async fn run_is_stopped_and_its_text_is_kept(kind: Kind) -> Ran {
     Ok(())
 }
 
-// A run is stopped through the store by a process that does not drive it, within a third of the lease.
+// A run is stopped through the store by a process that does not drive it.
 pub(crate) async fn run_of_another_process_is_stopped(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let other = host.process().await;

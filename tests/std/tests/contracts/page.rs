@@ -70,7 +70,8 @@ fn rows(table: &str) -> Vec<Vec<Vec<&'static str>>> {
         .collect()
 }
 
-// S2-25: the page maps each tool name of the other systems once, and only to tools that exist. A registry finds a tool by its name in the other system.
+// S2-25: the page maps each tool name of the other systems once, and only to tools that exist. A registry finds a tool by its name in the other
+// system.
 pub(crate) fn each_name_of_other_systems_has_one_row_case() -> Ran {
     let mut listed = Vec::new();
     let mut registry = Registry::builder().with_linked();

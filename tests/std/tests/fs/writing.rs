@@ -113,7 +113,7 @@ async fn exactly_one_of_concurrent_writers_creates_the_file() {
     }
 }
 
-// writeFile: a reader reads either the old content or the new content.
+// writeFile: the file is replaced by a new file with the same mode, so a reader that has opened the old file reads the old content.
 #[tokio::test]
 async fn a_file_is_replaced_in_one_step_and_keeps_its_mode() {
     let place = Place::new();

@@ -130,9 +130,9 @@ async fn recently_changed_clone_is_kept() {
     assert_eq!(next(&cx).await.0.len(), 1);
 }
 
-// S1-88: a clone that a running tool uses is kept.
+// S1-88: a clone that a git tool used within the last two hours is kept.
 #[tokio::test]
-async fn clone_in_use_by_a_tool_is_kept() {
+async fn clone_used_recently_by_a_tool_is_kept() {
     let (world, clock) = (World::new(), Clock::new());
     let server = world.server();
     let cx = world.cx(clock.of(http(&server)));
@@ -158,7 +158,7 @@ async fn clone_in_use_by_a_tool_is_kept() {
     assert!(!old.exists());
 }
 
-// S1-88: file times in the future do not prevent the removal of a clone and its token.
+// S1-88: file times in the future do not prevent the removal of a clone.
 #[tokio::test]
 async fn future_file_times_do_not_keep_a_clone() {
     let world = World::new();

@@ -101,7 +101,8 @@ async fn texts_are_read_in_their_charset() {
     }
 }
 
-// The contracts of httpRequest and curl: a body is cut after 16,384 characters.
+// The contracts of httpRequest and curl: a body is cut after `max_body_size` characters, or after the host's limit, 16,384 by default, if it is
+// lower.
 #[tokio::test]
 async fn a_long_body_is_cut_at_a_character() {
     let long = "é€𝄞x".repeat(10_000);
@@ -241,7 +242,7 @@ async fn endless_bodies_and_decompression_bombs_are_cut_off() {
     }
 }
 
-// The contracts of httpRequest and curl: the size of headers is limited.
+// The contracts of httpRequest and curl: the number and the size of headers, and the number of interim responses, are limited.
 #[tokio::test]
 async fn floods_of_headers_are_refused() {
     let many: Vec<_> = (0..200)

@@ -235,7 +235,7 @@ async fn error_for_an_invalid_url_contains_the_correction() {
     }
 }
 
-// S1-31: the error for a port contains a port that is allowed.
+// S1-31: the error for a port states which ports are allowed.
 #[tokio::test]
 async fn error_for_a_port_contains_the_allowed_ports() {
     let only = |ports: &[u16]| Http::default().guard(Guard::default().ports(ports.to_vec()));
@@ -388,7 +388,7 @@ async fn slow_endless_body_times_out() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::TimedOut);
 }
 
-// The contract of httpRequest: if `auth_style` is null, no secret is sent.
+// The contract of httpRequest: with null or `none` as `auth_style`, no secret is needed. The error for a different text lists the possible values.
 #[tokio::test]
 async fn null_auth_style_means_no_authentication() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;

@@ -112,8 +112,8 @@ async fn secret_is_redacted_in_every_result() {
 // S1-102, the contract of httpRequest: the secret is dropped if a redirect leads to a different origin.
 #[tokio::test]
 async fn redirect_to_a_different_origin_drops_the_secret() {
-    // The test replaces OWN with the server's own port, SECOND with the port of another server at the same address, and OTHER with the port of a server at a
-    // different address.
+    // The test replaces OWN with the server's own port, SECOND with the port of another server at the same address, and OTHER with the port of a
+    // server at a different address.
     let cases = [
         ("/there", true),
         ("there?again", true),
@@ -284,7 +284,7 @@ async fn headers_reserved_for_the_host_are_removed() {
     );
 }
 
-// The contracts of httpRequest and curl: a header value with a line break cannot add a header.
+// The contracts of httpRequest and curl: a header name or value with a line break is refused, so it cannot add a header.
 #[tokio::test]
 async fn header_value_cannot_add_a_header() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
@@ -311,7 +311,7 @@ async fn header_value_cannot_add_a_header() {
     assert_eq!(seen[0].path(), "/a%0d%0ab?c%0D%0Ad=e+f%26g%3Dh%23i");
 }
 
-// The contract of searchWeb: if a query contains a secret, every URL in the result is redacted.
+// The contract of searchWeb: if a query contains a secret, the debug output of the request and of the response does not contain the secret.
 #[tokio::test]
 async fn secret_in_a_query_is_redacted_in_every_url() {
     let other = Server::start(OTHER, |_| text("other")).await;

@@ -1,4 +1,5 @@
-//! Test servers on loopback with scripted responses that record their requests, and a scripted resolver. The tests' policy treats 127.0.0.2 and
+//! Test servers on loopback with scripted responses, and a scripted resolver. The servers record their requests. The tests' policy treats 127.0.0.2
+//! and
 //! 127.0.0.3 as public, and 127.0.0.1 as private.
 
 use std::collections::{HashMap, VecDeque};
@@ -121,7 +122,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers each request with the bytes that `answer` returns, and closes the connection.
+    /// Starts a server that answers each request with the bytes that `answer` returns, and then closes the connection.
     pub(crate) async fn start(
         address: Ipv4Addr,
         answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static,
@@ -146,7 +147,7 @@ impl Server {
         .await
     }
 
-    /// Reads each request and keeps the connection open without answering.
+    /// Starts a server that reads each request and keeps the connection open without an answer.
     pub(crate) async fn silent(address: Ipv4Addr) -> Self {
         Self::serve((address, 0).into(), |socket, _| {
             async move {
@@ -158,7 +159,7 @@ impl Server {
         .await
     }
 
-    /// Reads each request and then passes the socket to `talk`.
+    /// Starts a server that reads each request and then passes the socket to `talk`.
     pub(crate) async fn serve(
         address: SocketAddr,
         talk: impl Fn(TcpStream, Seen) -> BoxFuture<'static, ()> + Send + Sync + 'static,
@@ -254,7 +255,7 @@ pub(crate) fn text(body: &str) -> Vec<u8> {
     response(200, &[("content-type", "text/plain; charset=utf-8")], body)
 }
 
-/// Returns a toolset with both tools, and a context with this client.
+/// Returns a toolset of `http_get` and `http_request`, and a context with this client.
 pub(crate) fn tools(http: Http) -> (Toolset, ToolContext) {
     (
         toolset![http_get, http_request],

@@ -173,7 +173,7 @@ async fn pdf_without_a_text_has_a_named_error() {
     }
 }
 
-// A stream that decompresses to 2 GiB ends only the child process, within its memory.
+// A document with a stream that decompresses to 2 GiB fails with a named error, and the other document is indexed.
 #[tokio::test]
 async fn pdf_bomb_has_a_named_error() {
     let bomb = pdf(&zeros(64), "/Filter /FlateDecode");
@@ -208,7 +208,7 @@ async fn slow_pdf_has_a_named_error() {
     failed(&desk.get("slow.pdf").await, DocumentFault::PdfTimeout);
 }
 
-// On a host without the helper process, the document does not fail: it waits.
+// On a host without the helper process, the document stays pending.
 #[tokio::test]
 async fn pdf_waits_for_a_host_with_a_sandbox() {
     let desk = Desk::new();

@@ -326,7 +326,7 @@ async fn interrupted_run_is_resumed() {
     assert!(error.contains("no active plan"), "{error}");
 }
 
-// S2-43: a task whose effect has an unknown outcome is blocked after a resumption, until an operator has settled the effect and the host unblocks the task. Effects
+// S2-43: a task whose effect has an unknown outcome is blocked after a resumption, until the host unblocks the task. Effects
 // of another agent, of another conversation, before the attempt and of the tools of plans do not block it.
 #[tokio::test]
 async fn task_with_an_unresolved_effect_is_blocked() {
@@ -390,7 +390,7 @@ async fn task_with_an_unresolved_effect_is_blocked() {
     );
 }
 
-// S2-19: the approval of a plan is separate from approvals of calls: tasks begin after a person's answer, and no tool runs because of it.
+// S2-19: the approval of a plan is separate from approvals of calls: its tasks are pending until a person approves the plan.
 #[tokio::test]
 async fn plan_waits_for_its_approval() {
     let host = Host::new().approval();
@@ -453,7 +453,7 @@ async fn plans_belong_to_conversations() {
     assert_eq!(error.error().unwrap().kind(), ErrorKind::Unavailable);
 }
 
-// S2-42: only the tool that reads the plan is read-only, and no tool is destructive.
+// S2-42: only the tool that reads the plan is read-only.
 #[test]
 fn only_the_reading_tool_is_read_only() {
     let registry = tool_core::Registry::linked().unwrap();

@@ -10,8 +10,8 @@ use super::questions::Question;
 const HEAD: &str =
     "//! | question set | search | recall@5 | recall@10 | MRR@10 |\n//! |---|---|---|---|---|\n";
 
-/// The share of questions with a relevant memory among the first 5 and 10 results, and the mean of the reciprocal ranks of the first relevant memory among the
-/// first 10 results.
+/// The share of questions with a relevant memory among the first 5 and 10 results, and the mean of the reciprocal ranks of the first relevant memory
+/// among the first 10 results.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Figures {
     at_5: f64,

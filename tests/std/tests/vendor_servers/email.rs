@@ -107,7 +107,7 @@ fn kind(result: &CallResult) -> ErrorKind {
     result.error().unwrap().kind()
 }
 
-// A message arrives with its recipients, subject and text.
+// A message arrives with its recipients, subject and text. A line `Bcc:` in the text adds no recipient.
 pub(crate) async fn message_arrives_unchanged_case() -> Ran {
     let mut smtp = Smtp::start("plain", false)?;
     let email = smtp.settings().unencrypted().port(smtp.port);
@@ -199,12 +199,12 @@ pub(crate) async fn login_is_sent_over_tls_only_case() -> Ran {
             );
         }
     }
-    // Without encryption, nothing is sent.
+    // A login is not sent without encryption, so the call fails.
     let smtp = Smtp::start("plain", true)?;
     let email = smtp.settings().unencrypted().port(smtp.port);
     let result = send(&email, Some("secret-password"), to("ann@example.com")).await;
     assert_eq!(kind(&result), ErrorKind::Unavailable);
-    // A server that does not offer STARTTLS gets nothing either.
+    // If the server does not offer STARTTLS, the call fails even without a login.
     let result = send(
         &smtp.settings().start_tls().port(smtp.port),
         None,

@@ -69,7 +69,7 @@ pub(crate) struct ToolErrorText {
     pub(crate) operator: String,
 }
 
-/// Starts a server that limits the rate of the first requests.
+/// Starts a server that answers the first requests with the status 429, and the later requests with the success.
 async fn limited(trial: &Trial, first: usize, wait: Option<&'static str>) -> Server {
     let (count, success) = (AtomicUsize::new(0), trial.success.clone());
     Server::start(PRIVATE, move |_| {

@@ -264,7 +264,8 @@ fn value<'a>(record: &'a Value, name: &str) -> &'a Value {
         .unwrap()["value"]
 }
 
-// The contract of hubspotContact: the definitions are strict, and the hints of a tool depend on its action. S1-50: all tools need `hubspot_api_key`.
+// The contract of hubspotContact: the definitions are strict, and the hints of a tool depend on its action. S1-50: without `hubspot_api_key`, the
+// tools are hidden.
 #[test]
 fn definitions_pass_the_test_kit() {
     let hints = |read_only, destructive, idempotent| Hints {
@@ -490,7 +491,7 @@ async fn ticket_is_created_updated_and_found() {
     assert_eq!(contacts["total"], 0);
 }
 
-// An error has HubSpot's category and what to do.
+// An error of HubSpot has its category and what to do. Invalid arguments are refused without a request.
 #[tokio::test]
 async fn error_of_hubspot_has_its_category() {
     let server = account().await;
@@ -544,9 +545,9 @@ async fn error_of_hubspot_has_its_category() {
     assert_eq!(server.seen().len(), before);
 }
 
-// The audit stores the names of properties, and the length of each value instead of the value.
+// The audit row has the names of properties, and contains neither their values nor the key.
 #[tokio::test]
-async fn audit_has_the_length_of_values() {
+async fn audit_has_no_property_values() {
     let server = account().await;
     let cx = context(api(&server, "")).build();
     let arguments = json!({"email": "ann@example.com", "properties": [{"name": "lifecyclestage", "value": "private-value"}]});

@@ -181,7 +181,7 @@ async fn allowlist_is_exact_and_ignores_case() {
     assert_eq!(server.seen().len(), before);
 }
 
-// The contract of slackPostMessage: messages of more than 40,000 characters are refused, not truncated.
+// The contract of slackPostMessage: messages of more than 40,000 characters after escaping are refused, not truncated.
 #[tokio::test]
 async fn long_message_is_refused() {
     let server = Server::start(PRIVATE, slack).await;
@@ -229,7 +229,7 @@ async fn syntax_of_slack_is_escaped() {
     );
 }
 
-// The contract of slackPostMessage: the audit stores the length of the message only.
+// The contract of slackPostMessage: the audit row has the channel and the length of the message, and contains neither the message nor the token.
 #[tokio::test]
 async fn audit_has_the_length_of_the_message() {
     let server = Server::start(PRIVATE, slack).await;

@@ -326,9 +326,9 @@ async fn error_of_twilio_has_its_code() {
     }
 }
 
-// The audit stores the template, and the length of each variable instead of its value.
+// The audit row has the template, and contains neither the values of the variables nor the token.
 #[tokio::test]
-async fn audit_has_the_length_of_variables() {
+async fn audit_has_no_variable_values() {
     let server = Server::start(PRIVATE, twilio).await;
     let cx = context(number().api(api(&server, ""))).build();
     let arguments = json!({"content_sid": TEMPLATE, "variables": ["the-name", "the-date"]});

@@ -1,4 +1,4 @@
-//! Files and folders next to a workspace, which are watched with inotify.
+//! Files and folders next to a workspace. The tests watch them with inotify.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use super::trial::{CANARY, UNNAMED};
 /// Folders next to the workspace and next to the root, relative to the workspace's parent.
 const BESIDE: [&str; 4] = ["conv2", "conv1x", "conv", "../../../outside"];
 
-/// The inode, mode, change time and content of a file.
+/// The inode, the mode, the modification time (seconds and nanoseconds) and the content of a file.
 type State = (u64, u32, i64, i64, Vec<u8>);
 
 pub(crate) struct Outside {
@@ -66,8 +66,8 @@ impl Outside {
         assert!(events.is_empty(), "{what}: {events:?}");
     }
 
-    /// Asserts that no file outside was read, listed or changed. A tool may have opened such a file through a name inside, because it must open a file to
-    /// find out its type.
+    /// Asserts that no file outside was read, listed or changed. A tool may have opened such a file through a name inside, because it must open a
+    /// file to find out its type.
     pub(crate) fn is_unread(&self, what: &str) {
         let events = self.events();
         let harmless = ReadFlags::OPEN | ReadFlags::CLOSE_NOWRITE | ReadFlags::ISDIR;
@@ -100,8 +100,8 @@ impl Outside {
                 Err(error) => panic!("{error}"),
             }
         }
-        // If a different test starts a process while these files are written, the process inherits the open files until it executes its program. A close event
-        // without an open event therefore belongs to a file that was opened before the watch began.
+        // If a different test starts a process while these files are written, the process inherits the open files until it executes its program. A
+        // close event without an open event therefore belongs to a file that was opened before the watch began.
         if !events.iter().any(|event| event.contains(ReadFlags::OPEN)) {
             events.retain(|event| *event != ReadFlags::CLOSE_WRITE);
         }

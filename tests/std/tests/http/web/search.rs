@@ -55,7 +55,8 @@ pub(crate) async fn search_by(cx: &ToolContext, arguments: Value) -> CallResult 
     toolset![search_web].call(call, cx).await
 }
 
-// S2-36, S2-27, the contracts of searchWeb and webSearch: results are ranked and have citations.
+// S2-36, S2-27, the contracts of searchWeb and webSearch: results are ranked and have citations. Markup, duplicates and hits without an HTTP URL are
+// removed.
 #[tokio::test]
 async fn results_are_ranked_and_cited() {
     let hits = vec![
