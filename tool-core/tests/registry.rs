@@ -117,9 +117,9 @@ fn definition_contains_name_schema_and_options() {
     assert!(def.origin().unwrap().file.ends_with("registry.rs"));
 }
 
-// S0-02: `Registry::linked` finds the linked tools. In this program two of them share a name, so it returns an error.
+// S0-02: `Registry::linked` finds the linked tools. Two of the tools of this program have one name, so it returns an error.
 #[test]
-fn linked_tools_are_found() {
+fn linked_tools_with_one_name_are_an_error() {
     let error = Registry::linked().unwrap_err().to_string();
     assert!(error.contains("two tools are named `plain`"), "{error}");
 }

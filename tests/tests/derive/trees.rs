@@ -486,7 +486,7 @@ record! {
 
 // S0-06: the docs and defaults of a struct that a `macro_rules!` macro generates are in its schema.
 #[test]
-fn macro_generated_types_work() {
+fn macro_generated_struct_keeps_docs_and_defaults() {
     assert_tree::<Made>(
         r#"
         Made {

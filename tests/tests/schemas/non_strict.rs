@@ -26,7 +26,7 @@ fn rules(changes: &[SchemaFault]) -> Vec<(&'static str, &str)> {
 
 // A schema without parts that a provider refuses in every mode is sent unchanged.
 #[test]
-fn only_refused_parts_of_a_schema_are_changed() {
+fn schema_without_refused_parts_is_sent_unchanged() {
     let free = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",

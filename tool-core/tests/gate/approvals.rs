@@ -369,7 +369,7 @@ async fn the_approver_may_change_the_arguments() {
 
 // S2-19, S2-20: the answer to a plan is stored, its route is `Route::Plan`, and the plan's token runs no call.
 #[tokio::test]
-async fn answered_plan_starts_no_model_and_no_call() {
+async fn answered_plan_runs_no_call() {
     let host = Host::new();
     let ticket = host
         .approvals()

@@ -205,7 +205,7 @@ async fn the_nearest_stored_variable_wins() {
 }
 
 #[tokio::test]
-async fn an_altered_secret_stops_the_turn() {
+async fn secret_copied_to_another_workspace_is_refused() {
     let store = MemoryStore::default();
     let vault = vault(&store).await;
     secret(&vault, "acme", "shop_key", SENTINEL).await;

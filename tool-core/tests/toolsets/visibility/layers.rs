@@ -4,7 +4,7 @@ use super::*;
 
 // S1-45, S1-46, S1-47, S1-48, S1-49, S1-51, S1-56, S1-58, S1-59, S1-61, S3-16, S4-40: a layer that hides a tool is reported as the reason.
 #[test]
-fn each_layer_hides_tools_and_is_reported() {
+fn layer_that_hides_a_tool_is_reported() {
     let registry = registry();
     let room = || everything().runtime(Runtime::Room);
     let policy = SharedPolicy::new(
