@@ -583,7 +583,7 @@ tests! {
         });
     }
 
-    // S4-47: no message is lost if it arrives while a session ends. The session reads the message, or the message begins the next session.
+    // S4-47: no message is lost if it is sent while a session ends. The session reads the message, or the message begins the next session.
     #[test]
     fn message_during_the_end_of_a_session_is_not_lost(opener) {
         opener.test(async |place| {

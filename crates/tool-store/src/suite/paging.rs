@@ -15,7 +15,7 @@ fn in_thread(name: &str, conversation: &str) -> Intent {
 tests! {
     ($) __suite_paging in paging for Store;
 
-    // Pages in both orders contain every row once, even while rows are added.
+    // Pages in both orders contain every row once, with the newest first even while rows are added. Filters narrow the list.
     #[test]
     async fn pages_of_effects_skip_and_repeat_nothing(store: impl EffectLedger) {
         for n in 0..9 {

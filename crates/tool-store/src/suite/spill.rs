@@ -83,7 +83,7 @@ tests! {
         }
     }
 
-    // M17: a different tenant or user cannot read a text by its handle.
+    // M17: a different tenant or user cannot read a text by its handle, and its owner cannot read it after it has expired.
     #[test]
     async fn spilled_text_is_readable_only_by_its_owner(store: impl SpillStore) {
         store.put(spill("s", "text")).await.unwrap();

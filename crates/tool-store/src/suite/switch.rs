@@ -108,7 +108,7 @@ tests! {
         assert_eq!(store.in_force().await.unwrap(), [kill]);
     }
 
-    // Lists are read page by page.
+    // Pages of a list contain every switch once and in order, and scopes and filters narrow the list.
     #[test]
     async fn pages_of_switches_cover_the_whole_list(store: impl SwitchStore) {
         let mut rows = Vec::new();

@@ -72,7 +72,8 @@ tests! {
         assert_eq!(sequence(&store, "t").await, [1, 2, 3]);
     }
 
-    // A message of the model is stored only if it follows the model's last message, so only one of two runs in a thread continues.
+    // A message with `follows` is stored only if it follows the model's last message, so only one of two runs in a thread continues. A message
+    // without `follows` is stored in any case.
     #[test]
     async fn a_message_of_the_model_follows_the_last_one(store: impl ThreadStore) {
         let said = |follows| NewMessage { follows, ..message("t", Role::Assistant, None) };

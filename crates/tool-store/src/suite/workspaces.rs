@@ -136,7 +136,8 @@ tests! {
     }
 }
 
-/// Stores one record of each kind in a workspace. Ids of approvals and spills have a prefix, because they are unique in the store.
+/// Stores approvals, effects with audit rows, messages and a spill in a workspace. Ids of approvals and spills have a prefix, because they are unique
+/// in the store.
 pub(super) async fn fill(store: &impl Store, own: &Workspace, prefix: &str) {
     for id in ["pending", "approved"] {
         let id = format!("{prefix}{id}");
@@ -204,7 +205,8 @@ pub(super) async fn seen(
 tests! {
     ($) __suite_workspaces in workspaces for Store;
 
-    // No method of any trait reads, answers, spends, withdraws, lists, erases or expires a record of a different workspace.
+    // The methods for approvals, effects, audit rows, threads and spills do not read, change, list, erase or expire a record of a different
+    // workspace.
     #[test]
     async fn no_method_reaches_a_different_workspace(store: impl Store) {
         let (acme, own) = (acme(), umbrella());

@@ -1,4 +1,4 @@
-//! Tests of query plans: every list, filter and search uses its index and needs no sort.
+//! Tests of query plans: every list, filter and search uses its index, and sorts at most the few rows that an index has found.
 
 use std::collections::BTreeSet;
 

@@ -36,7 +36,7 @@ impl Search {
     }
 }
 
-/// Stores values in every way that seals them, and returns the values.
+/// Stores values in every way in which the vault seals them, and returns the values.
 pub(crate) async fn fill(vault: &Vault) -> Vec<String> {
     let acme = Workspace::new("acme");
     let thread = ThreadId::new("acme", "main").unwrap();

@@ -11,7 +11,8 @@ use super::{Memories, add, agent, all, fact, found, near, note, query, shared, w
 tests! {
     ($) __suite_long_term_administration in long_term for Memories;
 
-    // An operator can correct a memory of the workspace, and no memory of a different workspace.
+    // An operator can correct and remove a memory of the workspace, and no memory of a different workspace. A correction to a blank content or to the
+    // content of a different memory is refused.
     #[test]
     async fn memory_is_corrected_and_removed(store: impl Memories) {
         let store = &store;

@@ -64,7 +64,8 @@ tests! {
         assert_eq!(hits.len(), 2);
     }
 
-    // The memory with the rare word is the best result, in every script and with every syntax of the query.
+    // The memory with the rare word is the best result, in Latin, Chinese and Thai script, and also if the query contains operators. A query without
+    // known words finds nothing.
     #[test]
     async fn memories_are_found_by_their_words(store: impl Memories) {
         let store = &store;
