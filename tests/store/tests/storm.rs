@@ -36,7 +36,8 @@ async fn send_in_steps(bodies: &Bodies) -> u32 {
     3
 }
 
-// After a call is dropped between any two polls, it is not ambiguous if its body never began, and it has succeeded if its body returned
+// After a call was dropped after 0 to 59 polls, its effect has failed if its body never began, is ambiguous if its body did not return, and has
+// succeeded if its body returned. Each audit row has an outcome
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_call_is_ambiguous_only_while_its_body_runs() {
     let folder = tempfile::tempdir().unwrap();

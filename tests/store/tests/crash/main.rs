@@ -1,8 +1,8 @@
 //! Crash tests: a host is killed at every point between two of its steps, and a different process continues.
 //!
 //! This program starts itself as its child processes. A child drives a scripted model through the whole gate on a SQLite file, and kills
-//! itself (SIGKILL) at the n-th point. There are points before and after every call of a store, each time a store makes its caller wait, and inside
-//! the tools. The tools write their real effects to a separate file.
+//! itself (SIGKILL) at the n-th point. There are points before and after the calls of a store, each time a store makes its caller wait, and inside
+//! the model and the tools. The tools write their real effects to a separate file.
 
 #![cfg(unix)]
 #![allow(
@@ -152,8 +152,8 @@ async fn template(folder: &Path) -> PathBuf {
     file
 }
 
-// M5, M6, S0-24, S2-15, S4-62, S4-63, S4-64: at every point at which a process can die, no effect happens twice, the ledger records no
-// effect that did not happen, and the turn continues.
+// M5, M6, S0-24, S2-15, S4-62, S4-63, S4-64: if a process dies at any named point of one script, or at every second wait of another script, no effect
+// happens twice, the ledger records no effect that did not happen, and the turn continues.
 #[test]
 fn crash_neither_repeats_nor_invents_an_effect() {
     let folder = tempfile::tempdir().unwrap();

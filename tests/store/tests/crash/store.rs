@@ -1,4 +1,4 @@
-//! A store with a point before, during and after every call, at which the process can die.
+//! A store with points before, during and after each call except `renew_run` and `get_run`, at which the process can die.
 
 use std::sync::Arc;
 

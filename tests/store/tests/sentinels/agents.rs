@@ -97,7 +97,7 @@ fn calls<const N: usize>(calls: [(&str, serde_json::Value); N]) -> ModelMessage 
     ModelMessage::calls(calls)
 }
 
-/// A model that replies by the number of messages that it has written in the thread.
+/// A model that replies by its agent, its tools and the number of messages that it has written in the thread.
 #[derive(Clone)]
 struct Script {
     agent: &'static str,

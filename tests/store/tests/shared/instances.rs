@@ -36,7 +36,7 @@ pub(crate) async fn enablement_reaches_another_host_within_a_second_case() -> Ra
     let registry = Registry::builder().tool::<look>().boot(&one).await.unwrap();
     let one = InstanceRules::open(one).await.unwrap();
     let options = || PostgresOptions::new(&url).unwrap();
-    // The options have a migrator but no listener, so no notification arrives.
+    // The options have a migrator but no listener, so no notification is received.
     let polling = options().migrator(&url).unwrap().unprepared(true);
     let support = InstanceId::new("acme", "support");
     let cx = ToolContext::anonymous();

@@ -79,7 +79,7 @@ each_store! {
         }
     }
 
-    // A message that no provider accepts is not stored
+    // A message with an invalid media type, an empty message and a blank system message are refused and not stored
     #[test]
     async fn message_that_no_provider_accepts_is_not_stored(store: impl Both) {
         let turns = Turns::new(store.clone());

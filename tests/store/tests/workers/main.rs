@@ -54,8 +54,8 @@ fn main() -> ExitCode {
         tree_cases::process_is_killed_at_every_point_of_a_tree_on_sqlite_case,
         schedule_cases::three_processes_run_each_task_once_on_postgres_case,
         schedule_cases::three_processes_run_each_task_once_on_sqlite_case,
-        schedule_cases::killed_scheduler_is_replaced_within_a_lease_on_postgres_case,
-        schedule_cases::killed_scheduler_is_replaced_within_a_lease_on_sqlite_case,
+        schedule_cases::killed_run_continues_in_a_different_scheduler_on_postgres_case,
+        schedule_cases::killed_run_continues_in_a_different_scheduler_on_sqlite_case,
     ]
     .run()
 }

@@ -139,7 +139,7 @@ impl<S: Schedules> Stage<S> {
         );
     }
 
-    /// A process that is killed in the middle of a turn is replaced within a lease, and the turn continues.
+    /// After a process was killed in the middle of a turn, a different process continues the turn as the second attempt of the same run.
     async fn killed_run_continues_as_the_same_turn(&self) {
         let at = Timestamp::now();
         create(&self.store, "deadly", "die", TaskTiming::Once { at }).await;
@@ -176,7 +176,7 @@ pub(crate) async fn three_processes_run_each_task_once_on_sqlite_case() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn killed_scheduler_is_replaced_within_a_lease_on_postgres_case() -> Ran {
+pub(crate) async fn killed_run_continues_in_a_different_scheduler_on_postgres_case() -> Ran {
     on_postgres()
         .await?
         .killed_run_continues_as_the_same_turn()
@@ -184,7 +184,7 @@ pub(crate) async fn killed_scheduler_is_replaced_within_a_lease_on_postgres_case
     Ok(())
 }
 
-pub(crate) async fn killed_scheduler_is_replaced_within_a_lease_on_sqlite_case() -> Ran {
+pub(crate) async fn killed_run_continues_in_a_different_scheduler_on_sqlite_case() -> Ran {
     on_sqlite()
         .await
         .killed_run_continues_as_the_same_turn()

@@ -71,7 +71,8 @@ async fn look(view: &View) -> String {
     format!("seen by {}", view.0.name)
 }
 
-/// A model that calls the tool that the user names, and then answers with the name of the process.
+/// A model that calls the tool that the user names, and then answers with the name of the process. For `slow`, it answers without a call after half a
+/// lease, and for `die`, it kills its process.
 #[derive(Clone)]
 struct Script(Job);
 
