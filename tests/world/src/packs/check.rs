@@ -73,7 +73,7 @@ pub(super) async fn active_plans(shared: &Shared, world: &World, who: &User) {
     }
 }
 
-/// Erases a user, and checks that nothing of the user remains. No work of the user is in progress.
+/// Erases a user, and checks that no memories, tasks, runs of tasks and plans of the user remain. No work of the user is in progress.
 pub(super) async fn erase(host: &Host, shared: &Shared, who: &User) {
     host.seen.facts().cleared.insert(who.tenant.clone());
     let workspace = Workspace::new(&*who.tenant);

@@ -5,7 +5,8 @@ use crate::random::Random;
 
 use super::{Action, Plan, What};
 
-/// The operations of a store that may fail.
+/// The operations that may have a fault: requests to the model, and operations of a store. An operation that is listed several times is picked more
+/// often.
 const OPERATIONS: [&str; 17] = [
     "model",
     "model",
@@ -86,7 +87,7 @@ fn action(random: &mut Random, hosts: usize, what: What) -> Action {
     }
 }
 
-/// Makes agents remember equal texts at the same time on several hosts, and search.
+/// Makes agents remember and search texts about one topic on several hosts within 20 ms, and operators remove memories.
 fn memories(random: &mut Random, hosts: usize, actions: &mut Vec<Action>) {
     let at = time(random, LENGTH);
     let topic = u32::try_from(random.below(3)).unwrap_or_default();
@@ -224,7 +225,7 @@ fn deaths_in_runs(random: &mut Random, hosts: usize, at: u64, actions: &mut Vec<
     }
 }
 
-/// Makes operations of stores fail, and clocks jump.
+/// Adds faults of operations, and jumps of clocks.
 fn faults(random: &mut Random, hosts: usize, actions: &mut Vec<Action>) {
     for _ in 0..=random.below(3) {
         let what = if random.percent(15) {
