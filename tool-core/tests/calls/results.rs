@@ -303,7 +303,7 @@ async fn string_outputs_are_sent_as_text() {
     );
 }
 
-// S2-21, S2-22: progress reaches the client in order and never the model; there is one final value, and its view is made once.
+// S2-21, S2-22: the client gets progress in order, and the model gets only the final value, whose view is made once.
 #[tokio::test]
 async fn generator_sends_progress_in_order_and_one_final_value() {
     let (counts, cx) = context();

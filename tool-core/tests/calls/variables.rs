@@ -513,7 +513,7 @@ async fn value_of_a_variable_is_never_logged() {
     }
 }
 
-// S4-13, S4-09: a secret variable reaches the tool that declares it, and no output of the call contains it.
+// S4-13, S4-09: a tool reads a secret variable that it declares, and no output of the call contains the value.
 #[tokio::test]
 async fn secret_variable_is_never_exposed() {
     let thread = Thread::new();

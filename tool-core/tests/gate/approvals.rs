@@ -292,7 +292,7 @@ async fn an_approved_call_with_a_duration_runs() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// S2-17: a denial reaches the model with its reason, and the call does not request a second approval.
+// S2-17: the model reads a denial with its reason, and the call does not request a second approval.
 #[tokio::test]
 async fn a_denial_reaches_the_model_with_its_reason() {
     let host = Host::new();

@@ -121,7 +121,7 @@ where
     }
 }
 
-// `poll_ready` reaches every layer, as tower requires of a caller
+// The gate calls `poll_ready` of each layer before `call`, as tower requires
 #[tokio::test]
 async fn each_layer_is_ready_before_it_is_called() {
     let careful = || tower::layer::layer_fn(|inner| ReadyCheck(inner, false));

@@ -168,7 +168,7 @@ fn listed(description: &str) -> DynamicTool {
     DynamicTool::meta("note", description, schema)
 }
 
-// S1-33: a boot stores what a console shows (description, category, secret keys, flags and time), and updates a changed description.
+// S1-33: a boot stores the description, category, secret keys, effect, flags and time of each tool, and updates a changed description.
 #[tokio::test]
 async fn boot_writes_every_fact_and_updates_a_description() {
     let store = MemoryStore::default();
@@ -278,7 +278,7 @@ async fn agent_row_survives_a_restart() {
     assert_eq!(tools.explain("ask_law").layer(), Some(Layer::Enablement));
 }
 
-// A change by one of two hosts that share a store reaches the other host within a second: in its next turn, and at the next call
+// A change by one of two hosts that share a store applies at the other host within a second: in its next turn, and at the next call
 // of a running turn.
 #[tokio::test]
 async fn change_reaches_other_hosts_within_a_second() {

@@ -287,7 +287,7 @@ async fn post_all(
     parcel
 }
 
-// An ambiguous nested effect stops the turn when its outer call runs again, and the settled result reaches the outer call
+// An ambiguous nested effect stops the turn when its outer call runs again, and the outer call gets the settled result
 #[tokio::test]
 async fn ambiguous_nested_call_stops_the_turn() {
     let world = World::new();

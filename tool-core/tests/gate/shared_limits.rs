@@ -17,7 +17,7 @@ use tool_core::{Approvals, Effect, ErrorKind, Gate, GateBuilder, Reply};
 
 use crate::support::{Host, Mailbox, count, kind, mail, pay, send_mail, ticket};
 
-/// Holds calls until a test lets them end.
+/// Blocks calls until a test releases them.
 #[derive(Clone)]
 struct Held(Arc<Semaphore>, Arc<AtomicUsize>);
 tool_core::host_value!(Held, Effect::READ);

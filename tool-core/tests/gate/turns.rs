@@ -600,7 +600,7 @@ fn count_to(
     }
 }
 
-// S2-21: progress reaches the client; the model reads only the final value.
+// S2-21: the client gets progress; the model reads only the final value.
 #[tokio::test]
 async fn progress_is_reported_and_not_stored() {
     let (store, reported) = (MemoryStore::default(), Arc::new(Mutex::new(Vec::new())));

@@ -45,7 +45,7 @@ fn leak_name(#[secret("key")] key: SecretString) -> Image {
     png().named(format!("{}.png", key.expose_secret()))
 }
 
-// M8: a file that contains a secret reaches neither model nor client; a secret in a file name is redacted
+// M8: neither the model nor the client gets a file that contains a secret; a secret in a file name is redacted
 #[tokio::test]
 async fn file_with_a_secret_is_omitted_everywhere() {
     let cx = ToolContext::builder().secret("key", SECRET).build();

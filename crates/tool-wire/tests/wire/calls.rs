@@ -177,7 +177,7 @@ async fn repaired_arguments_are_sent_back_as_the_object_that_ran() {
             let sent = input_sent_back(provider, &message);
             assert_eq!(sent, object, "{provider}: {given}");
         }
-        // OpenAI's formats have the arguments as text, so they contain what the model wrote.
+        // OpenAI's formats have the arguments as text, so they contain the model's own text.
         for provider in [Provider::Chat, Provider::Responses] {
             assert_eq!(input_sent_back(provider, &message), given, "{provider}");
         }

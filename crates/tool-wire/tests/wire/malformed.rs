@@ -108,7 +108,7 @@ fn reported((provider, _, kind, code, message): Reported) -> WireError {
     }
 }
 
-// An error in the body of a response is reported with its kind, code and message, whatever the HTTP status is.
+// An error in the body of a response is reported with its kind, code and message.
 #[test]
 fn provider_error_is_reported() {
     let cases: &[Reported] = &[

@@ -167,7 +167,7 @@ async fn opaque_parts_are_sent_only_to_their_origin() {
     }
 }
 
-// A message without an origin was stored by an earlier version: it is sent unchanged to its provider, at whatever origin.
+// A message without an origin was stored by an earlier version: it is sent unchanged to its provider, at any origin.
 #[tokio::test]
 async fn message_without_an_origin_is_sent_to_its_provider() {
     for provider in Provider::ALL {
