@@ -62,7 +62,7 @@ async fn request_with_an_incomplete_body_is_refused() {
     assert_eq!(web.get("/healthz").await.status, 200);
 }
 
-// The timeout of a request head does not apply to responses, but to idle connections.
+// The timeout of a request head closes idle connections, and does not close the streams of responses.
 #[tokio::test]
 async fn header_timeout_closes_idle_connections_and_keeps_streams_open() {
     let server = server();

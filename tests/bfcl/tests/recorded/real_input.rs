@@ -1,5 +1,5 @@
-//! Tests that every gold call except the listed one is accepted, that every spoiled call gets the same verdict as from `jsonschema`, and that the
-//! numbers of the sample do not change.
+//! Tests that every gold call of a tool except the listed one is accepted, that every spoiled call that is compared gets the same verdict as from
+//! `jsonschema`, and that the numbers of the sample do not change.
 
 #![allow(
     clippy::expect_used,

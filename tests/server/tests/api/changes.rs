@@ -14,7 +14,7 @@ use tool_core::{Registry, Switches};
 const VIEWER: &str = "viewer-of-acme";
 const OPERATOR: &str = "operator-of-acme";
 
-/// Returns the audit rows of changes by operators, oldest first.
+/// Returns the action, the operator and the tool of each change in the audit, oldest first.
 async fn changes(site: &Site) -> Vec<(String, String, String)> {
     let page = site.get("/v1/audit", VIEWER).await;
     let rows = page["items"].as_array().unwrap().iter().rev();

@@ -33,7 +33,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-// S2-24: without features, the crate depends on serde alone; its macro is not part of the program
+// S2-24: without features, the crate depends on serde alone; its macro is not part of the program.
 pub(crate) fn contracts_depend_on_serde_alone_case() -> Ran {
     let serde = ["serde", "serde_core", "tool-contracts"];
     assert_eq!(tree("", "normal,no-proc-macro"), set(&serde));
@@ -51,7 +51,7 @@ pub(crate) fn contracts_depend_on_serde_alone_case() -> Ran {
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-// S2-24: a client in a browser can use the crate
+// S2-24: a client in a browser can use the crate.
 pub(crate) fn contracts_build_for_web_assembly_case() -> Ran {
     let rustc = Command::new("rustc")
         .args(["--print", "target-libdir", "--target", TARGET])

@@ -38,7 +38,7 @@ fn read<T: DeserializeOwned>(payload: &'static str) -> Result<T, Failure> {
     envelope.into_result()
 }
 
-// S1-66, S2-24: clients read what a host writes: objects, other values, results with a key `success`, and failures
+// S1-66, S2-24: clients read what a host writes: objects, other values, results with a key `success`, and failures.
 pub(crate) fn results_and_failures_are_read_case() -> Ran {
     let written: Written = read(r#"{"path":"a.txt","size_bytes":2,"created":true}"#).unwrap();
     assert_eq!((&*written.path, written.size_bytes), ("a.txt", 2));

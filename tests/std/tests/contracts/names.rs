@@ -7,7 +7,7 @@ use test_support::Ran;
 use tool_contracts::NAMES;
 use tool_tests::sources::each_source;
 
-// S2-26: the crates that use tools take their names from the contracts and contain no literal of a name
+// S2-26: the crates that use tools take their names from the contracts and contain no literal of a name.
 pub(crate) fn no_crate_repeats_the_name_of_a_tool_case() -> Ran {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
     let mut read = 0;

@@ -20,7 +20,7 @@ const NOT_LINKED: [&str; 4] = [
     "spawn_task",
 ];
 
-// S2-24, S2-25: each tool has a contract with the same name, arguments and result
+// S2-24, S2-25: each tool has a contract with the same name, arguments and result.
 pub(crate) fn each_linked_tool_equals_its_contract_case() -> Ran {
     let registry = Registry::linked().unwrap();
     // The client runs this tool, so it is not linked.
@@ -48,7 +48,7 @@ pub(crate) fn each_linked_tool_equals_its_contract_case() -> Ran {
     Ok(())
 }
 
-// S2-26: `#[tool]` generates the name of the tool as a constant, and the contract has the same one
+// S2-26: `#[tool]` generates the name of the tool as a constant, and the contract has the same constant.
 pub(crate) fn names_are_constants_case() -> Ran {
     const FIND: &str = <find_files as Tool>::NAME;
     const PUSH: &str = <git_push as Tool>::NAME;
@@ -72,7 +72,7 @@ pub(crate) fn descriptions_of_tools_contain_no_links_case() -> Ran {
     Ok(())
 }
 
-// S2-24: the result of an HTTP tool, which has no strict schema, is read and written without loss
+// S2-24: the result of an HTTP tool, which has no strict schema, is read and written without loss.
 pub(crate) fn http_result_is_read_without_loss_case() -> Ran {
     let text = r#"{"status":429,"url":"https://example.com/","headers":[{"name":"a","value":"b"}],"body":{"x":[1,-2,0.5,null]},"truncated":false,"duration_ms":3,"retry_after_seconds":7,"headers_not_sent":["host"],"note":"n"}"#;
     let read: http::Answered = serde_json::from_str(text).unwrap();
@@ -90,7 +90,7 @@ pub(crate) fn http_result_is_read_without_loss_case() -> Ran {
     Ok(())
 }
 
-// S2-24: each kind of an error has the same name in the crate for clients, and an unknown name is `failed`
+// S2-24: each kind of an error has the same name in the crate for clients, and an unknown name is `failed`.
 pub(crate) fn error_kinds_have_the_names_of_the_host_case() -> Ran {
     for kind in [
         ErrorKind::UnknownTool,

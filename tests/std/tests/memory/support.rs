@@ -81,7 +81,7 @@ pub(crate) fn new_memory(content: &str, source: MemorySource) -> NewMemory {
     }
 }
 
-/// An embedder with one dimension for each subject, which knows some synonyms.
+/// An embedder with one dimension for each subject. It maps synonyms to one subject.
 #[derive(Clone, Copy)]
 pub(crate) struct Subjects;
 

@@ -87,7 +87,7 @@ async fn call(uploads: &Uploads, data: &str) -> CallResult {
     toolset![upload_attachment].call(call, &cx).await
 }
 
-// uploadAttachment: files in S3 have their type, are not replaced, and are read in their conversation only
+// uploadAttachment: files in S3 have their type, are not replaced, and are read in their conversation only.
 pub(crate) async fn files_are_stored_in_s3_case() -> Ran {
     let mut server = S3::start()?;
     let uploads = server.uploads("uploads");
@@ -117,7 +117,7 @@ pub(crate) async fn files_are_stored_in_s3_case() -> Ran {
     Ok(())
 }
 
-// uploadAttachment: a bucket that does not exist is an error of the host, and the model does not read its details
+// uploadAttachment: a bucket that does not exist is an error of the host, and the model does not read its details.
 pub(crate) async fn missing_bucket_is_unavailable_case() -> Ran {
     let server = S3::start()?;
     let result = call(&server.uploads("missing"), "YSxi").await;
