@@ -182,7 +182,7 @@ fn failed_tool_does_not_exit_as_wrong_usage() {
 // S2-21, M7: progress is printed on standard error, and standard output has only the result. With `--format json`, each step and the result are lines
 // of JSON on standard output.
 #[test]
-fn progress_is_printed_on_stderr_one_line_per_step() {
+fn progress_is_printed_on_stderr_or_in_json_lines() {
     let ran = desk(&["call", "count_pages", "--pages", "2"]).succeeds();
     assert_eq!(ran.out, "2\n");
     assert!(

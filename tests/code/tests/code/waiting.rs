@@ -99,7 +99,7 @@ fn names(description: &str) -> Vec<&str> {
 
 // Tools that may need an approval, and tools whose variable has no value, are not declared. A tool that only asks the user during a call is declared.
 #[tokio::test]
-async fn tools_that_may_ask_are_absent() {
+async fn tools_that_may_need_an_approval_or_a_variable_are_absent() {
     let (store, diary) = (MemoryStore::default(), Diary::default());
     let gate = Gate::builder()
         .approvals(Approvals::builder(store.clone()).build().unwrap())

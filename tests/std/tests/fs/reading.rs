@@ -404,9 +404,9 @@ async fn tail_of_a_file_without_line_ends_fits_the_limit() {
     );
 }
 
-// readFile: the error for a file that is not text or too long names the reason.
+// readFile: the error for a file that is not text or too long names the reason, and long files without line ends are read correctly.
 #[tokio::test]
-async fn files_that_are_not_text_are_reported_by_kind() {
+async fn unreadable_files_are_refused_with_the_reason() {
     let place = Place::limited(Limits::default().file_bytes(9 << 20));
     place.put("logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     place.put("latin1", b"caf\xe9 au lait");

@@ -313,7 +313,7 @@ async fn header_value_cannot_add_a_header() {
 
 // The contract of searchWeb: if a query contains a secret, the debug output of the request and of the response does not contain the secret.
 #[tokio::test]
-async fn secret_in_a_query_is_redacted_in_every_url() {
+async fn secret_in_a_query_is_absent_from_debug_output() {
     let other = Server::start(OTHER, |_| text("other")).await;
     let location = other.url("other.example", "/?b=2");
     let server = Server::start(PUBLIC, move |seen| {
