@@ -67,9 +67,18 @@ pub(crate) fn pending(ticket: &Ticket) -> ToolError {
 fn failed(error: &StoreError) -> ToolError {
     ToolError::of(
         ErrorKind::Unavailable,
-        "the call was not made, because its approval could not be looked up",
+        "the call was not made, because its approval could not be read or stored",
     )
     .operator(format!("the approval store failed: {error}"))
+}
+
+/// Returns the error for a finished call whose approvals could not be withdrawn.
+fn not_withdrawn(error: &StoreError) -> ToolError {
+    ToolError::of(
+        ErrorKind::Unavailable,
+        "the approvals of the finished call could not be withdrawn",
+    )
+    .operator(error.to_string())
 }
 
 pub(crate) fn denied(reason: Option<&str>) -> ToolError {
@@ -103,9 +112,10 @@ pub(crate) async fn withdraw_all(
 ) -> Result<(), ToolError> {
     let store = approvals.store();
     let now = Timestamp::now();
-    for row in of_call(approvals, identity, cx).await? {
+    let rows = of_call(approvals, identity, cx).await;
+    for row in rows.map_err(|error| not_withdrawn(&error))? {
         if row.status == ApprovalStatus::Spent {
-            let spent = Loaded::read(row, now).map_err(|error| failed(&error))?;
+            let spent = Loaded::read(row, now).map_err(|error| not_withdrawn(&error))?;
             if let Loaded::Spent(spent) = spent
                 && may_begin(gate, &spent, now)
             {
@@ -119,13 +129,13 @@ pub(crate) async fn withdraw_all(
                     stored::write(&CallResult::refused(call, error))
                 };
                 let closed = close_approved(gate, &spent, stored, result.unbegun());
-                closed.await.map_err(|error| failed(&error))?;
+                closed.await.map_err(|error| not_withdrawn(&error))?;
             }
             continue;
         }
         let withdrawn = store.withdraw(row.request.identity.workspace(), &row.request.id);
-        if !withdrawn.await.map_err(|error| failed(&error))? {
-            return Err(failed(&StoreError::Conflict(
+        if !withdrawn.await.map_err(|error| not_withdrawn(&error))? {
+            return Err(not_withdrawn(&StoreError::Conflict(
                 "an approval of the call was used in the meantime".to_owned(),
             )));
         }
@@ -138,7 +148,7 @@ async fn of_call(
     approvals: &Approvals,
     identity: &CallId,
     cx: &ToolContext,
-) -> Result<Vec<ApprovalRow>, ToolError> {
+) -> Result<Vec<ApprovalRow>, StoreError> {
     let workspace = cx.own_workspace();
     let mut found = Vec::new();
     for status in [
@@ -155,7 +165,7 @@ async fn of_call(
         let rows = approvals
             .store()
             .list(Scope::Workspace(&workspace), &filter);
-        found.extend(rows.await.map_err(|error| failed(&error))?);
+        found.extend(rows.await?);
     }
     found.retain(|row| {
         let asked = &row.request.identity;
@@ -170,7 +180,9 @@ pub(crate) async fn may_be_resumed(
     identity: &CallId,
     cx: &ToolContext,
 ) -> Result<bool, ToolError> {
-    Ok(!of_call(approvals, identity, cx).await?.is_empty())
+    let rows = of_call(approvals, identity, cx).await;
+    rows.map(|rows| !rows.is_empty())
+        .map_err(|error| failed(&error))
 }
 
 /// Requests an approval of a call that is not denied, or uses the approval that the call has.

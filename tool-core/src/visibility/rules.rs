@@ -210,7 +210,8 @@ impl Rules {
         self.policy.as_ref().map(|view| &view.shared)
     }
 
-    /// Applies the tools that people switch off in this process, also while turns run.
+    /// Sets the disables of this process. A tool that people have switched off is hidden. A tool that they switch off while a turn runs is refused at
+    /// the next dispatch.
     pub fn disables(mut self, disables: &Disables) -> Self {
         self.disables = Some(DisablesView::new(disables));
         self

@@ -575,7 +575,7 @@ enum Ward {
         /// The label of the bed.
         #[schema(audit = preview)]
         label: String,
-        /// The patient in the bed.
+        /// The note about the patient.
         note: String,
     },
 }
