@@ -135,7 +135,8 @@ struct Loaded {
     entry: AgentEntry,
     /// The prompt tools, the handoffs, and the sub-agents that are not resumable.
     tools: Toolset,
-    /// The variables that the agent and the agents that it calls, directly or through others, declare, without the variables of their tools.
+    /// The variables that the agent declares, and those of the agents that it calls, directly or through other agents. The variables of tools are not
+    /// included.
     declared: Declarations,
 }
 
@@ -271,8 +272,8 @@ impl AgentRuntime {
         Ok(tickets)
     }
 
-    /// Returns the variables that an agent and the agents that it calls, directly or through others, declare, each once, without the variables of
-    /// their tools.
+    /// Returns the variables that an agent declares, and those of the agents that it calls, directly or through other agents. Each variable is listed
+    /// once. The variables of tools are not included.
     ///
     /// # Errors
     ///

@@ -326,7 +326,7 @@ where
     }
 
     fn call(&mut self, request: R) -> Self::Future {
-        // `poll_ready` was called on this service, so this service is called, and the clone replaces it.
+        // Only the inner service whose `poll_ready` was called may be called, so the future takes it, and the clone replaces it.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         let checked = (self.check)(request.clone());

@@ -33,8 +33,8 @@ pub struct ModelError {
     /// `Pending`, which suspends the run ([`TurnError::resumes_after`](tool_core::turn::TurnError::resumes_after)).
     pub resumes_after: Option<Duration>,
     /// The number of attempts at this model. An attempt counts even if its request could not be sent, for example because the credentials failed, and
-    /// counts once if its request was sent again with a renewed token. The number is 0 if the last attempt was not made because of a requested wait,
-    /// a shared limit or a shared budget, and if the request could not be written.
+    /// counts once if its request was sent again with a renewed token. The number is 0 if a requested wait, a shared limit or a shared budget
+    /// prevented the last attempt, or if the request could not be written.
     pub attempts: u32,
     /// The tokens that the failed attempts of all models used in this step, as far as the providers reported them. In
     /// [`ModelEvent::Failed`](super::ModelEvent::Failed), this is the usage of one attempt.
@@ -151,8 +151,8 @@ impl ModelErrorKind {
         }
     }
 
-    /// Returns whether errors of this class are retried. For all classes except [`QuotaExhausted`](Self::QuotaExhausted), the provider's header
-    /// `x-should-retry` takes precedence. A reply that is too long is not retried.
+    /// Returns whether errors of this class are retried. If the provider reports an error, and the response has the header `x-should-retry`, the
+    /// header takes precedence, except for [`QuotaExhausted`](Self::QuotaExhausted). A reply that is too long is not retried.
     pub const fn is_transient(self) -> bool {
         matches!(
             self,

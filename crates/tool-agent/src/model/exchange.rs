@@ -90,7 +90,7 @@ struct Incoming {
 
 enum Body {
     Network(Response),
-    /// A recorded body, and whether the connection broke at its end.
+    /// A recorded body, and whether the recorded request failed before the body was read to its end.
     Recorded(Option<Vec<u8>>, bool),
 }
 
@@ -258,7 +258,7 @@ impl Exchange<'_> {
         let response = match &mut incoming.body {
             Body::Network(response) => response,
             Body::Recorded(body, cut) => {
-                let why = "the recorded response ends here, because the connection broke during the recording";
+                let why = "the recorded response ends here, because the recorded request failed before the response was read to its end";
                 return match body.take() {
                     Some(body) => Ok(Some(body)),
                     None if *cut => Err(self.failure(ModelErrorKind::BrokenStream, why)),

@@ -288,7 +288,7 @@ impl HttpModel {
                 .retry_after
                 .filter(|asked| !fits(wait, *budget) && fits(*asked, *budget))
             {
-                // The requested wait is within the limits. Only the sum with the random addition exceeds them.
+                // The requested wait is within the limits. Only the sum with the jitter exceeds them.
                 wait = asked;
             }
             let again =

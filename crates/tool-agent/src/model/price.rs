@@ -240,7 +240,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Unique<T> {
             type Value = Unique<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a map from names of providers to maps from names of models to prices")
+                f.write_str(
+                    r#"prices in the form `{"provider": {"model": {"input": 3000000, "output": 15000000}}}`"#,
+                )
             }
 
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Unique<T>, A::Error> {

@@ -68,7 +68,7 @@ pub(super) struct Recorded {
     status: u16,
     headers: BTreeMap<String, String>,
     pub(super) body: String,
-    /// Whether the connection broke before the end of the body.
+    /// Whether the request failed before the body was read to its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) cut: bool,
 }

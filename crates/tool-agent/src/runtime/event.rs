@@ -380,7 +380,8 @@ pub struct AgentEvents {
 }
 
 impl AgentEvents {
-    /// Returns the outcome of the run. `None` before the end of the stream, and if an earlier call has returned the outcome.
+    /// Returns the outcome of the run, or `None` if the run has not ended or an earlier call has returned the outcome. The run ends before the stream
+    /// has returned its last events.
     pub fn outcome(&mut self) -> Option<Result<Outcome, RuntimeError>> {
         self.outcome.take()
     }

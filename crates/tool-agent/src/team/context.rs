@@ -27,7 +27,7 @@ impl Waiting {
         })
     }
 
-    /// Returns the agents that wait while `agent` runs.
+    /// Returns these agents with `agent` added: the chain while `agent` runs.
     fn and(&self, agent: &str) -> Self {
         let agents = self.agents.iter().cloned();
         Self {
@@ -52,7 +52,8 @@ pub(crate) fn child_context(cx: &ToolContext, agent: &str, conversation: &str) -
 pub(super) fn new_conversation(agent: &str) -> Result<String, ToolError> {
     let mut bytes = [0; 16];
     env::random(&mut bytes).map_err(|error| {
-        ToolError::foreign(error).operator("the conversation of an agent has no id")
+        ToolError::foreign(error)
+            .operator("no random id could be created for the conversation of an agent")
     })?;
     let mut id = format!("agent:{agent}:");
     for byte in bytes {
