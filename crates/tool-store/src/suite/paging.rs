@@ -58,7 +58,7 @@ tests! {
 
     // The audit is filtered by thread, outcome, decision and time, and read newest first or oldest first.
     #[test]
-    async fn pages_of_the_audit_are_narrowed_and_newest_first(store: impl AuditSink) {
+    async fn audit_pages_are_filtered_and_read_in_both_orders(store: impl AuditSink) {
         let row = |name: &str, minute, thread: &str, outcome: &str, decision: &str| AuditRow {
             started: at(minute),
             thread: Some(thread.to_owned()),
@@ -121,7 +121,7 @@ tests! {
 
     // Pending approvals are read page by page, newest first or oldest first.
     #[test]
-    async fn pages_of_approvals_are_newest_first(store: impl ApprovalStore) {
+    async fn pages_of_approvals_are_read_in_both_orders(store: impl ApprovalStore) {
         for n in 0..5 {
             let request = ApprovalRequest { created: at(100 + n / 2), ..request(&format!("{n}")) };
             store.open(request).await.unwrap();

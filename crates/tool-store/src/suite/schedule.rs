@@ -45,7 +45,7 @@ fn new(name: &str) -> NewTask {
     }
 }
 
-/// Returns a claim of the run of a row at a time.
+/// Returns a claim, made at the time `now`, of the run that is due at `due`.
 fn claim(row: &TaskRow, due: i64, now: i64) -> TaskClaim {
     TaskClaim {
         id: row.id.clone(),
@@ -218,8 +218,8 @@ tests! {
         assert_eq!(runs(store, "a").await[0], (300, TaskRunState::Failed, 1));
     }
 
-    // A process that does not extend its claim loses the run: it is claimed again as the same run, and counts as an error. At the
-    // limit of errors, the run fails and the task is switched off.
+    // If a process does not extend its claim, another process claims the same run again, and the task counts an error. At the maximum number of
+    // errors, the run fails and the task is switched off.
     #[test]
     async fn lost_run_is_claimed_again(store: impl Schedules) {
         let store = &store;
@@ -452,7 +452,7 @@ tests! {
             let late = TaskAttempt { outcome: TaskOutcome::Succeeded, at: at(230) };
             assert!(!store.end_task_attempt(&id(name), &token, late).await.unwrap());
         }
-        // A task of a different user, and one with the same id in a different workspace, keep their runs.
+        // The erasure of a user keeps the runs of other users, and those of the user with the same name in a different workspace.
         store.create_task(NewTask { principal: Some("bob".to_owned()), ..new("c") }).await.unwrap();
         begin(store, "c", 200, 200).await;
         let (acme, umbrella) = (Workspace::new("acme"), Workspace::new("umbrella"));

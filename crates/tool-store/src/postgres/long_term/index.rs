@@ -128,7 +128,7 @@ impl PostgresStore {
             tracing::debug!(
                 extension,
                 indexes,
-                "searches for embeddings use these indexes of pgvector, and compare codes in other scopes"
+                "searches by embeddings use these indexes of pgvector, and compare codes in other scopes"
             );
         }
         Ok(())
