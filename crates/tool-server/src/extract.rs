@@ -223,12 +223,12 @@ impl IfMatch {
         self.0.as_deref().is_some_and(|tags| tags.trim() != "*")
     }
 
-    /// Returns whether the header was sent. A resource that may be missing must then exist.
+    /// Returns whether the header was sent. The request then fails if the resource is missing, even if it would otherwise create the resource.
     pub(crate) fn is_sent(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Fails if the header was sent, and the resource is missing or has a different tag.
+    /// Fails if the header was sent and the resource is missing, and in the same cases as [`check`](Self::check).
     pub(crate) fn check_existing(&self, current: Option<&str>) -> Result<(), Problem> {
         match current {
             Some(current) => self.check(current),
@@ -247,11 +247,11 @@ impl IfMatch {
         }
         Err(Problem::new(
             Kind::PreconditionRequired,
-            "send the `ETag` of the resource that you have read in the header `If-Match`",
+            "send the header `If-Match` with the `ETag` that the resource had when you read it",
         ))
     }
 
-    /// Fails if the header was sent and does not contain this tag.
+    /// Fails if the header was sent and contains neither this tag nor `*`.
     pub(crate) fn check(&self, current: &str) -> Result<(), Problem> {
         let Some(tags) = &self.0 else { return Ok(()) };
         if tags
