@@ -25,7 +25,8 @@ pub enum Json {
 }
 
 impl Json {
-    /// Returns the first value of a key of an object, or `None` for other values.
+    /// Returns the value of a key of this object; the first one if the key is duplicate. Returns `None` if the key is missing or this value is not an
+    /// object.
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Record(entries) => entries

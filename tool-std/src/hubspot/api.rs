@@ -212,7 +212,7 @@ pub(super) fn properties(
 pub(super) fn nothing_to_change() -> ToolError {
     ToolError::invalid_arguments(vec![Issue {
         pointer: "/properties".to_owned(),
-        expected: "at least one property to change".to_owned(),
+        expected: "at least one property to set".to_owned(),
         found: "none".to_owned(),
     }])
 }

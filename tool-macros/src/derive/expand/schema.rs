@@ -65,8 +65,9 @@ pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// Generates `<Type as StrictSchema>::SCHEMA` in a type with parameters. In a type without parameters, generates
-/// `NodeOf::<__F0>::NODE`, or the node of a `Circle`, because a separate check of each field requires the schema.
+/// Generates the schema of a value. In a type with parameters, this is `<Type as StrictSchema>::SCHEMA`. In a type without parameters, it is
+/// `NodeOf::<__F0>::NODE`, which also compiles if the value's type has no schema (a separate check of each field reports that), or the node of a
+/// `Circle`.
 pub(super) fn plain(decided: &Decided<'_>, value: &Value) -> TokenStream {
     let private = decided.paths.private();
     if decided.is_generic() {
