@@ -166,7 +166,7 @@ fn paint_flat(#[args] flat: Flat) -> String {
     )
 }
 
-/// Paints with readers of parameters.
+/// Paints with parameters that custom deserializers read.
 #[tool]
 fn paint_arguments(
     /// An argument whose type is not an `Option`.
@@ -272,10 +272,10 @@ enum Tint {
     Pure(Even),
 }
 
-/// Counts baskets, for this test.
+/// Adds the numbers in all baskets to a single number.
 #[tool]
 fn baskets(
-    /// The baskets to count.
+    /// The baskets whose numbers are added.
     all: Vec<Basket>,
     /// A single number.
     one: Even,

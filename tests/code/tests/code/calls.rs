@@ -259,7 +259,7 @@ async fn tools_outside_the_permit_are_not_called() {
         diary.write("sent");
         0
     }
-    /// Looks around.
+    /// Logs the call, and returns 0.
     #[tool(read_only)]
     fn look(diary: &Diary) -> u8 {
         diary.write("looked");

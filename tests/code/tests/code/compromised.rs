@@ -10,7 +10,7 @@ use tool_isolate::Isolation;
 
 use crate::support::{Diary, limits, message};
 
-/// Looks around.
+/// Logs the call, and returns 0.
 #[tool(read_only)]
 fn look(diary: &Diary) -> u8 {
     diary.write("looked");
@@ -24,7 +24,7 @@ fn remove(diary: &Diary) -> u8 {
     0
 }
 
-/// Takes a number.
+/// Logs the call, and returns the number.
 #[tool]
 fn count(
     diary: &Diary,

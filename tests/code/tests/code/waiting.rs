@@ -12,7 +12,7 @@ use tool_core::{Answer, Approvals, Asker, Audit, ErrorKind, Gate, Question, Repl
 
 use crate::support::{Diary, builder};
 
-/// Looks around.
+/// Logs the call, and returns 1.
 #[tool(read_only)]
 fn look(diary: &Diary) -> u8 {
     diary.write("looked");

@@ -10,7 +10,7 @@ use tool_store::SqliteStore;
 
 use crate::support::{Script, approvals};
 
-/// Looks around.
+/// Returns a text and changes nothing.
 #[tool(read_only)]
 async fn look() -> &'static str {
     "nothing there"

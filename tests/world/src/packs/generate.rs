@@ -27,7 +27,7 @@ const OPERATIONS: [&str; 17] = [
     "run.begin",
 ];
 
-/// The length of the part of a run in which actions happen, in milliseconds.
+/// The length of the part of a run in which most actions happen, in milliseconds. Processes that have died may start again later.
 const LENGTH: usize = 200_000;
 
 /// Returns the plan of a seed.

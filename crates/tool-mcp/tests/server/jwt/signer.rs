@@ -126,7 +126,7 @@ impl Signer {
         jwk
     }
 
-    /// Returns the public key in DER, as the key's library writes it.
+    /// Returns the public key in the format of the library: DER for RSA, and the bytes of the point for ECDSA and Ed25519.
     pub(crate) fn public(&self) -> Vec<u8> {
         match &self.key {
             Key::Rsa(key) => key.public_key().as_ref().to_vec(),
