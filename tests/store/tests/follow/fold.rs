@@ -105,7 +105,7 @@ impl Fold {
         open.unwrap_or_else(|| panic!("not in a step: {event:?}"))
     }
 
-    /// Returns whether a client that shows this state may show `later` afterwards.
+    /// Returns whether the finished events of this state are the first finished events of `later`.
     pub(crate) fn is_before(&self, later: &Self) -> bool {
         later.done.starts_with(&self.done)
     }
