@@ -1,4 +1,4 @@
-//! Tests of the simulator: a seed always produces the same run, and the kept plans make the expected invariants fire.
+//! Tests of the simulator: for example, a seed always produces the same run, and a kept plan makes its invariant fire while its finding is open.
 
 mod agents;
 mod determinism;

@@ -77,9 +77,9 @@ fn plan_of_packs_round_trips_through_json() {
     }
 }
 
-// The invariant of each kept plan fires only with the patch that brings the fault back.
+// Each kept plan is of a fixed finding, and no invariant fires without the patch that brings the fault back.
 #[test]
-fn kept_plans_of_packs_fire_only_with_their_patch() {
+fn kept_plans_of_packs_fire_nothing_without_their_patch() {
     quiet_panics();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plans/packs");
     let files: Vec<_> = std::fs::read_dir(folder).unwrap().collect();
