@@ -32,7 +32,7 @@ fn started(mut serve: Command) -> (Child, ChildStdin, BufReader<ChildStdout>) {
     (child, to, from)
 }
 
-// S1-49, M8: `serve` lists only the visible tools over standard input and output, and redacts secrets.
+// S1-49, M8: `serve` lists only the visible tools over standard input and output, redacts secrets, and refuses calls that need an approval.
 #[test]
 fn visible_tools_are_served_over_stdio() {
     let mut serve = command(DESK, &["serve", "--variable", "STREET=Elm"]);

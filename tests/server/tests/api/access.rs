@@ -33,7 +33,7 @@ pub(crate) async fn every_route_requires_a_token(kind: StoreKind) {
     }
 }
 
-// Each route refuses callers whose role does not include the role that its operation requires.
+// Each route refuses callers whose role does not include the role that its operation requires. Routes for operators of the host refuse all others.
 pub(crate) async fn every_route_requires_its_role(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
@@ -63,7 +63,7 @@ pub(crate) async fn every_route_requires_its_role(kind: StoreKind) {
     }
 }
 
-// Requests for foreign hosts and from untrusted web pages are refused before the token is read.
+// Requests for foreign hosts and from untrusted web pages are refused, although the token is valid.
 pub(crate) async fn foreign_hosts_and_origins_are_refused(kind: StoreKind) {
     let site = Site::start(kind).await;
     for header in [("host", "evil.example"), ("origin", "https://evil.example")] {

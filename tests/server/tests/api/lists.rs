@@ -92,7 +92,7 @@ pub(crate) async fn audit_is_filtered_by_each_parameter(kind: StoreKind) {
     }
 }
 
-// An export contains every row that matches the filter as a JSON line, newest first.
+// An export contains every row that matches the filter as a JSON line, in the order of the list, and has no limit.
 pub(crate) async fn export_has_every_row_as_a_json_line(kind: StoreKind) {
     let site = Site::start(kind).await;
     write_rows(&site, 230).await;
@@ -113,7 +113,7 @@ pub(crate) async fn export_has_every_row_as_a_json_line(kind: StoreKind) {
     assert_eq!(answer.status, 400, "{}", answer.text);
 }
 
-// Unknown parameters, wrong values and invalid cursors are refused.
+// Unknown and repeated parameters, wrong values and invalid cursors are refused.
 pub(crate) async fn malformed_queries_are_refused(kind: StoreKind) {
     let site = Site::start(kind).await;
     for query in [
@@ -193,7 +193,7 @@ pub(crate) async fn approvals_effects_runs_tools_switches_and_messages_have_page
     );
 }
 
-// The messages and runs of a conversation can be read if the name of the conversation must be percent-encoded in paths.
+// The messages of a conversation can be read if its name must be percent-encoded in the path. A name that is not UTF-8 is not found.
 pub(crate) async fn names_in_paths_are_percent_encoded(kind: StoreKind) {
     let site = Site::start(kind).await;
     let thread = ThreadId::new("acme", "a/b ?é").unwrap();

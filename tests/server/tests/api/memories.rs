@@ -49,7 +49,7 @@ async fn correct(site: &Site, id: &str, token: &str, body: &Value) -> Answer {
     site.ask("patch", &path, token, body).await
 }
 
-// S2-47: the list is narrowed by user, agent and text, and contains no memory of a different workspace.
+// S2-47: the list is narrowed by user, agent and text, and contains no memory of a different workspace. Faulty filters are refused.
 pub(crate) async fn memories_are_listed_by_their_filters_case(kind: StoreKind) {
     let site = Site::start(kind).await;
     memories(&site).await;
@@ -110,7 +110,7 @@ pub(crate) async fn pages_of_memories_are_complete(kind: StoreKind) {
 }
 
 // A correction changes the content and the attributes of a memory, keeps its user and conversation, and removes its embedding. The audit contains the
-// length of the content.
+// length of the content instead of the content.
 pub(crate) async fn memory_is_corrected_by_an_operator(kind: StoreKind) {
     let site = Site::start(kind).await;
     let [tea, ..] = memories(&site).await;
@@ -159,7 +159,7 @@ pub(crate) async fn memory_is_corrected_by_an_operator(kind: StoreKind) {
     assert!(!details.to_string().contains("black"), "{details}");
 }
 
-// Corrections that change nothing, have a wrong value or repeat the content of a different memory are refused, and so is an old `ETag`.
+// Corrections that change nothing, have a wrong value or repeat the content of a different memory of the agent are refused, and so is an old `ETag`.
 pub(crate) async fn faulty_corrections_are_refused(kind: StoreKind) {
     let site = Site::start(kind).await;
     let [tea, coffee, ..] = memories(&site).await;

@@ -48,7 +48,8 @@ fn verdict(policy: &SharedPolicy) -> (PolicyVerdict, String) {
     (decision.verdict, decision.id.to_string())
 }
 
-// An operator can replace the policy only with the `ETag` of the current policy, and the replacement writes an audit row.
+// An operator of the host can replace the policy only with the `ETag` of the current policy, and the replacement writes an audit row. Faulty policies
+// are refused.
 pub(crate) async fn policy_is_replaced_only_with_its_current_etag(kind: StoreKind) {
     let (site, policy) = start(kind).await;
     let read = site.send("get", "/v1/policy", Some(HOST), &[], None).await;

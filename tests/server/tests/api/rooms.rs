@@ -95,7 +95,8 @@ pub(crate) async fn rooms_are_listed_with_their_counts(kind: StoreKind) {
     }
 }
 
-// Messages are listed with their direction, and the messages of the agent with the state of the effect that sent them.
+// Messages are listed with their direction, and the messages of the agent with the state of the effect that sent them. A summary replaces compacted
+// messages.
 pub(crate) async fn outbound_messages_have_the_state_of_their_effect(kind: StoreKind) {
     let site = Site::start(kind).await;
     let support = room("acme", "support");

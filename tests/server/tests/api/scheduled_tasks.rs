@@ -47,7 +47,8 @@ async fn enable(site: &Site, task: &str, token: &str, enabled: bool) -> Answer {
     site.ask("put", &path, token, &body).await
 }
 
-// Tasks are listed page by page, even if tasks are created between two pages. A task has its schedule and the state of its run.
+// Tasks are listed page by page, even if tasks are created between two pages. A task has its schedule and the state of its run. The response for a
+// task of a different workspace is the same as for an unknown task.
 pub(crate) async fn tasks_are_listed_with_their_schedule(kind: StoreKind) {
     let site = Site::start(kind).await;
     for id in ["b", "c", "a"] {

@@ -159,7 +159,7 @@ pub(crate) async fn records_of_another_workspace_are_answered_like_unknown_ones(
     assert_eq!(everything(&site, &acme).await, before);
 }
 
-// Lists of a workspace contain no record of a different workspace, even if a filter or a cursor names the record.
+// Responses to `GET` contain no record of a different workspace, even if a filter or a cursor names the record.
 pub(crate) async fn lists_contain_no_record_of_another_workspace(kind: StoreKind) {
     let site = Site::start(kind).await;
     let acme = seed(&*site.store, "acme").await;
@@ -200,7 +200,7 @@ pub(crate) async fn lists_contain_no_record_of_another_workspace(kind: StoreKind
     assert!(asked >= 30, "{asked}");
 }
 
-// Only operators of the host can choose the workspace of a request.
+// Only operators of the host can choose the workspace of a request. Other callers can only name their own workspace.
 pub(crate) async fn only_operators_of_the_host_choose_the_workspace(kind: StoreKind) {
     let site = Site::start(kind).await;
     let globex = seed(&*site.store, "globex").await;
