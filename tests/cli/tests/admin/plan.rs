@@ -159,7 +159,7 @@ pub(super) fn runs_are_printed(url: &str) {
         let (code, _, errors) = plan(&words, &target);
         assert!(code == Some(2) && errors.contains(expected), "{errors}");
     }
-    // A different workspace does not have the plan, and an admin API does not serve plans.
+    // A different workspace does not have the plan, and the command reads no plans over an admin API.
     let (code, _, errors) = plan(
         &["show", "main"],
         &["--store", url, "--workspace", "umbrella"],

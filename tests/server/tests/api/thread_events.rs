@@ -6,7 +6,7 @@ use tool_core::store::{NewMessage, NewThreadEvent, NewThreadEvents, Role, Thread
 
 use crate::event_stream::{Block, EventStream};
 
-/// Writes a message of a conversation, or events of it, as an `AgentRuntime` does.
+/// Writes a message of a conversation as an `AgentRuntime` does.
 async fn say(site: &Site, thread: &ThreadId, role: Role, content: Value) {
     let message = NewMessage {
         thread: thread.clone(),
@@ -19,6 +19,7 @@ async fn say(site: &Site, thread: &ThreadId, role: Role, content: Value) {
     site.store.append(message).await.unwrap();
 }
 
+/// Writes events of a conversation as an `AgentRuntime` does.
 async fn emit(site: &Site, thread: &ThreadId, ends_step: bool, kinds: &[Value]) {
     let event = |kind: &Value| {
         let mut body = json!({
@@ -143,7 +144,7 @@ pub(crate) async fn runs_are_streamed_to_their_workspace(kind: StoreKind) {
     assert_eq!(Stream::open(&site, &path, None).await.lines(3).await, rest);
 }
 
-// The stream requires a token of the workspace, and its parameters are checked.
+// The stream requires a token of the workspace, and its parameters are checked. A store that cannot be used gets the status 503.
 pub(crate) async fn streams_of_conversations_are_refused_without_access(kind: StoreKind) {
     let site = Site::with(kind, |server| server.authenticator(tokens(&["acme"]))).await;
     for token in [None, Some("wrong")] {

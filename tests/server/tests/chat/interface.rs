@@ -119,8 +119,8 @@ fn check(told: &Value, host: &Host) {
     assert_eq!(text(&told["read"]["last"]), "Hello.");
 }
 
-// S2-14, S2-15, S2-18: the newest version of the AI SDK shows answers, approvals, client tools, a stopped answer, a failed answer, and a resumed
-// stream.
+// S2-14, S2-15, S2-18: the newest version of the AI SDK shows answers, approvals, client tools, a stopped answer, a failed answer, a resumed
+// stream, and a window that loaded only the user's message.
 pub(crate) async fn ai_sdk_shows_every_scenario_case(kind: Kind) -> Ran {
     let host = Host::start(kind).await;
     let all = [
@@ -151,7 +151,7 @@ pub(crate) async fn ai_sdk_shows_every_scenario_case(kind: Kind) -> Ran {
     Ok(())
 }
 
-// S2-14, S2-15, S2-18: version 6 of the AI SDK shows the same, except resumed streams, which it does not treat as a replay.
+// S2-14, S2-15, S2-18: version 6 of the AI SDK shows the same, except the last two, because it does not treat a resumed stream as a replay.
 pub(crate) async fn ai_sdk_6_shows_every_scenario_except_resumed_streams_case() -> Ran {
     let host = Host::start(Kind::Memory).await;
     let told = play(
