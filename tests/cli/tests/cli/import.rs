@@ -38,7 +38,7 @@ fn every_form_of_a_definition_is_found() {
     for form in &forms[1..] {
         assert_eq!(import(form, &[]).succeeds().out, first, "{form}");
     }
-    // A tool whose schema has no title gets its name from the file, or from `--name`.
+    // A tool whose schema has no title gets its name from `--name`.
     assert!(
         import(OBJECT, &["--name", "Look-Up"])
             .succeeds()

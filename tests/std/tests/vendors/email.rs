@@ -67,7 +67,7 @@ async fn definition_passes_the_test_kit() {
     assert!(Email::relay("smtp.example.com", "nobody").is_err());
 }
 
-// Invalid addresses and subjects are refused before a connection is made; no header can be injected.
+// Invalid addresses and subjects, and too many recipients, are refused before a connection is made; no header can be injected.
 #[tokio::test]
 async fn invalid_arguments_are_refused() {
     for (to, cc, subject) in [

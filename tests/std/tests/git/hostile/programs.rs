@@ -168,7 +168,7 @@ fn fill(text: &str, target: &Target) -> String {
         .replace("EVIL", &target.evil())
 }
 
-// S1-84, S1-95: no configuration entry starts a program.
+// S1-84, S1-95: no configuration entry starts a program: every tool refuses the entry and names its file.
 #[tokio::test]
 async fn no_config_entry_starts_a_program() {
     let target = Target::new().await;
@@ -276,7 +276,7 @@ async fn files_in_a_repository_start_no_program() {
     assert_eq!(target.ran(), None);
 }
 
-// S1-84: the tools do not read the configuration and files of a nested repository.
+// S1-84: the configuration of a nested repository starts no program, and `git_commit` leaves out an untracked nested repository.
 #[tokio::test]
 async fn nested_repository_is_not_read() {
     let target = Target::new().await;

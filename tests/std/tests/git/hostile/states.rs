@@ -133,7 +133,7 @@ async fn malformed_git_folder_is_refused() {
     }
 }
 
-// S1-91: git never interprets names of references in a repository as options or paths.
+// S1-91: `git_fetch` and `git_push` fail if `HEAD` contains an option, a path or nonsense, and the references of the server do not change.
 #[tokio::test]
 async fn reference_names_are_never_read_as_arguments() {
     let target = Target::new().await;
@@ -162,7 +162,7 @@ async fn reference_names_are_never_read_as_arguments() {
     assert_eq!(refs, "refs/heads/feature/x\nrefs/heads/main");
 }
 
-// S1-92: the error for a broken repository is short, readable and without the token.
+// S1-92: the error for a broken repository is short and does not contain the token. A configuration over 64 KiB is refused.
 #[tokio::test]
 async fn broken_repository_returns_a_readable_error() {
     let target = Target::new().await;

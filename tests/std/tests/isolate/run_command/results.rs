@@ -62,7 +62,7 @@ async fn timeout_is_reported_with_its_duration() {
     assert!(output["duration_ms"].as_u64().unwrap() >= 1000, "{output}");
 }
 
-// S1-93: the call and the host set limits for time and output.
+// S1-93: the host limits the timeout that a call sets, and the part of the output that the result contains.
 #[tokio::test]
 async fn limits_are_set_by_call_and_by_host() {
     let place = Place::new(commands().most(std::time::Duration::from_millis(700)));
