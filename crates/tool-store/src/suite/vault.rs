@@ -37,9 +37,10 @@ struct GoesBack(SealKeys, Arc<AtomicBool>);
 
 impl KeyProvider for GoesBack {
     fn current(&self) -> BoxFuture<'_, Result<KeyId, KeyError>> {
-        match self.1.load(Ordering::SeqCst) {
-            true => Box::pin(async { Ok(key("k1")) }),
-            false => self.0.current(),
+        if self.1.load(Ordering::SeqCst) {
+            Box::pin(async { Ok(key("k1")) })
+        } else {
+            self.0.current()
         }
     }
 
