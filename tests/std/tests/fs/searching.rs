@@ -586,7 +586,7 @@ async fn note_states_whether_any_pattern_of_an_ignore_file_was_applied() {
     let many = "x\n".repeat(1_000);
     let mut folder = String::new();
     for n in 0..10 {
-        folder.push_str(&format!("d{n}/"));
+        folder = format!("{folder}d{n}/");
         place.put(&format!("{folder}.gitignore"), &many);
     }
     place.put(&format!("{folder}last/.gitignore"), "gone\n");
