@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::io::AsyncWriteExt as _;
 use tool_core::ToolError;
-use tool_isolate::{Ended, Exit, Isolation, Job, Limits as JobLimits, Running, Stream};
+use tool_isolate::{Cause, Ended, Exit, Isolation, Job, Limits as JobLimits, Running, Stream};
 
 use crate::limits::Limits;
 use crate::outcome::{CodeError, Status};
@@ -162,32 +162,69 @@ impl Process {
 
     /// Returns the result of a run whose process ended without reporting a result.
     pub(crate) fn post_mortem(&self, ended: Option<Ended>, started: bool) -> Done {
-        const SIGKILL: i32 = 9;
-        let complaint = self.complaint();
-        let exit = ended.map(|ended| ended.exit);
-        let error = |text: &str| CodeError::new("InternalError", text);
-        let no_room = complaint.contains("memory allocation of");
-        match exit {
-            Some(Exit::Signal(SIGKILL)) => Done::failed(
-                Status::Memory,
-                error(
-                    "the process of the run exceeded its memory limit: store less data at once, work in parts",
-                ),
+        post_mortem(&self.complaint(), ended, started)
+    }
+}
+
+fn post_mortem(complaint: &str, ended: Option<Ended>, started: bool) -> Done {
+    const SIGKILL: i32 = 9;
+    let error = |text: &str| CodeError::new("InternalError", text);
+    let has_no_memory = complaint.contains("memory allocation of");
+    // A process that the host kills because it has closed its pipes and does not exit ends with the same signal.
+    let itself = ended.filter(|ended| ended.because == Cause::Itself);
+    let out_of_memory = ended.is_some_and(|ended| ended.out_of_memory);
+    match itself.map(|ended| ended.exit) {
+        // Without a memory cgroup, the kernel does not report why it has killed a process.
+        exit if out_of_memory || exit == Some(Exit::Signal(SIGKILL)) => Done::failed(
+            Status::Memory,
+            error(
+                "the process of the run exceeded its memory limit: store less data at once, work in parts",
             ),
-            _ if no_room => Done::failed(
-                Status::Memory,
-                error(
-                    "the process of the run had no memory left: store less data at once, work in parts",
-                ),
+        ),
+        _ if has_no_memory => Done::failed(
+            Status::Memory,
+            error(
+                "the process of the run had no memory left: store less data at once, work in parts",
             ),
-            Some(Exit::Signal(_)) if !started => Done::failed(
-                Status::Error,
-                error("the code is nested too deeply to be compiled: use fewer levels"),
-            ),
-            _ => Done::failed(
-                Status::Error,
-                error("the engine's process ended before the code finished: do less in one run"),
-            ),
+        ),
+        Some(Exit::Signal(_)) if !started => Done::failed(
+            Status::Error,
+            error("the code is nested too deeply to be compiled: use fewer levels"),
+        ),
+        _ => Done::failed(
+            Status::Error,
+            error("the engine's process ended before the code finished: do less in one run"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // S4-06: a process that the host kills has not exceeded its memory limit.
+    #[test]
+    fn kill_by_the_host_is_not_a_lack_of_memory() {
+        let cases = [
+            (Exit::Signal(9), Cause::Killed, false, Status::Error),
+            (Exit::Signal(9), Cause::Killed, true, Status::Memory),
+            (Exit::Signal(9), Cause::Itself, false, Status::Memory),
+            (Exit::Signal(11), Cause::Itself, false, Status::Error),
+            (Exit::Code(1), Cause::Itself, true, Status::Memory),
+        ];
+        for (exit, because, out_of_memory, status) in cases {
+            let ended = Ended {
+                exit,
+                because,
+                out_of_memory,
+            };
+            for started in [true, false] {
+                let done = post_mortem("", Some(ended), started);
+                assert_eq!(done.status, status, "{ended:?}");
+                let text = done.error.map_or_else(String::new, |error| error.message);
+                let is_nested = text.contains("nested");
+                assert_eq!(is_nested, exit == Exit::Signal(11) && !started, "{ended:?}");
+            }
         }
     }
 }

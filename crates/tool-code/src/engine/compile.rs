@@ -12,6 +12,7 @@ use oxc_semantic::SemanticBuilder;
 use oxc_span::{GetSpan, SourceType, Span};
 use oxc_transformer::{TransformOptions, Transformer};
 
+use super::fault::cut;
 use crate::outcome::CodeError;
 
 /// A module that was compiled to JavaScript.
@@ -43,14 +44,16 @@ pub(crate) fn files(
         for (name, place) in &compiled.imports {
             let known =
                 |name: &str| files.contains_key(name) || files.contains_key(&format!("{name}.ts"));
+            let short = cut(name);
             let text = match relative(path, name) {
                 Some(target) if known(&target) => continue,
                 None if modules.contains(&name.as_str()) => continue,
                 Some(target) => {
-                    format!("cannot import `{name}`: the file `{target}` does not exist")
+                    let target = cut(&target);
+                    format!("cannot import `{short}`: the file `{target}` does not exist")
                 }
                 None => format!(
-                    "cannot import `{name}`: write the relative path of a file, such as `./lib.ts`, or one of `{}`",
+                    "cannot import `{short}`: write the relative path of a file, such as `./lib.ts`, or one of `{}`",
                     modules.join("`, `")
                 ),
             };
@@ -290,7 +293,8 @@ fn fault(error: &OxcDiagnostic, code: &str, before: u32) -> CodeError {
     };
     let at = label.map(|label| place(code, label.offset()));
     let at = at.and_then(|(line, column)| Some((line.checked_sub(before)?, column)));
-    CodeError::new("SyntaxError", message).at(at)
+    // The message contains names from the code.
+    CodeError::new("SyntaxError", cut(&message)).at(at)
 }
 
 /// Returns the one-based line and column of an offset. The column counts UTF-16 code units.

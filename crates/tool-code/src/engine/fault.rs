@@ -131,7 +131,7 @@ fn place<'f>(frame: &'f str, module: &str) -> Option<(&'f str, u32, u32, &'f str
     ))
 }
 
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     if text.len() <= LONGEST {
         return text.to_owned();
     }

@@ -367,6 +367,31 @@ async fn poisoned_prototypes_affect_only_the_code() {
     }
 }
 
+// S4-06: names of any length in errors of the compiler are cut, so that the error is reported.
+#[tokio::test]
+async fn long_names_in_compile_errors_are_cut() {
+    let name = "n".repeat(100_000);
+    for (code, class) in [
+        (format!("let {name} = 1, {name} = 2;"), "SyntaxError"),
+        (
+            format!("import x from './{name}'; return x"),
+            "ReferenceError",
+        ),
+        (
+            format!("import x from '{name}'; return x"),
+            "ReferenceError",
+        ),
+    ] {
+        let error = run(&code).await.error.unwrap();
+        assert_eq!(error.name, class, "{}", error.message);
+        assert!(
+            error.message.len() < 10_000 && error.message.contains("nnnn"),
+            "{}",
+            error.message
+        );
+    }
+}
+
 #[tokio::test]
 async fn no_message_of_the_protocol_can_be_forged() {
     let frame =

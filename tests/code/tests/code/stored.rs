@@ -338,6 +338,12 @@ async fn compile_error_is_refused_with_its_place() {
             ["line 1", "the relative path of a file"],
         ),
         (
+            vec![("main.ts", import(&format!("./{}", "n".repeat(100_000))))],
+            vec![],
+            "/files/main.ts",
+            ["line 1", "does not exist"],
+        ),
+        (
             vec![("main.ts", import("node:fs"))],
             vec![],
             "/files/main.ts",
