@@ -19,6 +19,7 @@ pub enum DocumentFault {
     /// `PDF_SCANNED`: the PDF contains no text, for example because its pages are images.
     PdfScanned,
     /// `PDF_DAMAGED`: the file cannot be read as a PDF, for example because it is damaged, or because the process that reads it crashes.
+    /// A process that the host or the system ends is started again later.
     PdfDamaged,
     /// `PDF_TOO_MUCH_MEMORY`: reading the PDF took more memory than allowed, for example because its streams decompress to a multiple of their size.
     PdfMemory,

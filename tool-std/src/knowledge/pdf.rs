@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pdf_extract::{Error, OutputError, extract_text_from_mem};
 use tool_core::store::Document;
-use tool_isolate::{Cause, Exit, Isolation, Job, JobOutcome, Keep, Limits};
+use tool_isolate::{Cause, Ended, Exit, Isolation, Job, JobOutcome, Keep, Limits};
 
 use super::extract::NoText;
 use super::fault::DocumentFault;
@@ -26,14 +26,25 @@ const ENCRYPTED: u8 = 3;
 /// The exit code for a file that cannot be read as a PDF. It is also the code of a panic.
 const DAMAGED: u8 = 101;
 
-/// The exit code for a text that cannot be written, for example because the host has stopped reading.
+/// The exit code for a failed pipe: the content cannot be read from the host, or the text cannot be written.
 const UNREAD: u8 = 4;
+
+/// The signals with which the kernel ends a process that crashes: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE and SIGSEGV. SIGBUS has a different
+/// number on macOS and the BSDs.
+const CRASHES: [i32; 6] = [
+    4,
+    5,
+    6,
+    if cfg!(target_os = "linux") { 7 } else { 10 },
+    8,
+    11,
+];
 
 /// Reads a PDF from standard input, writes its text to standard output, and returns the exit code. It runs in the child process.
 fn read(_: Vec<OsString>) -> u8 {
     let mut content = Vec::new();
     if std::io::stdin().lock().read_to_end(&mut content).is_err() {
-        return DAMAGED;
+        return UNREAD;
     }
     let text = match extract_text_from_mem(&content) {
         Ok(text) => text,
@@ -79,33 +90,79 @@ impl PdfReader {
         running.feed(content);
         let most = u32::try_from(Document::MOST_BYTES).unwrap_or(u32::MAX);
         let outcome = running.finish(Keep::all(most)).await.map_err(host)?;
-        Ok(text(&outcome)?)
+        text(&outcome)
     }
 }
 
 /// Returns the text that the child process has written, or the reason why there is none.
-fn text(outcome: &JobOutcome) -> Result<String, DocumentFault> {
+fn text(outcome: &JobOutcome) -> Result<String, NoText> {
     let ended = &outcome.ended;
     if outcome.too_much {
-        return Err(DocumentFault::TextTooLarge);
+        return Err(DocumentFault::TextTooLarge.into());
     }
     if matches!(ended.because, Cause::Deadline(_)) {
-        return Err(DocumentFault::PdfTimeout);
+        return Err(DocumentFault::PdfTimeout.into());
     }
     // Rust's allocator aborts the process with this text if the memory limit of the process is reached.
     let has_no_memory = outcome.stderr.text().contains("memory allocation of");
     if ended.out_of_memory || has_no_memory {
-        return Err(DocumentFault::PdfMemory);
+        return Err(DocumentFault::PdfMemory.into());
     }
     if ended.exit == Exit::Code(ENCRYPTED.into()) {
-        return Err(DocumentFault::PdfEncrypted);
+        return Err(DocumentFault::PdfEncrypted.into());
+    }
+    if is_damaged(ended) {
+        return Err(DocumentFault::PdfDamaged.into());
     }
     if !ended.success() {
-        return Err(DocumentFault::PdfDamaged);
+        return Err(NoText::Host(format!(
+            "{ended:?}: {}",
+            outcome.stderr.text()
+        )));
     }
     let text = String::from_utf8_lossy(&outcome.stdout.head).into_owned();
     if text.trim().is_empty() {
-        return Err(DocumentFault::PdfScanned);
+        return Err(DocumentFault::PdfScanned.into());
     }
     Ok(text)
+}
+
+/// Returns whether the process ended because of the document. A process that the host or the system ended, such as the kernel with SIGKILL if the
+/// system has no memory left, may succeed later.
+fn is_damaged(ended: &Ended) -> bool {
+    ended.because == Cause::Itself
+        && match ended.exit {
+            Exit::Code(code) => code == i32::from(DAMAGED),
+            Exit::Signal(signal) => CRASHES.contains(&signal),
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A fault of the host does not mark the document as failed.
+    #[test]
+    fn only_crashes_of_the_reader_are_faults_of_the_document() {
+        let damaged = |exit, because| {
+            is_damaged(&Ended {
+                exit,
+                because,
+                out_of_memory: false,
+            })
+        };
+        for exit in [Exit::Code(101), Exit::Signal(6), Exit::Signal(11)] {
+            assert!(damaged(exit, Cause::Itself), "{exit:?}");
+            assert!(!damaged(exit, Cause::Killed), "{exit:?}");
+        }
+        // 4 is the code of a failed pipe, and 127 the code of a program without this mode.
+        for exit in [
+            Exit::Code(4),
+            Exit::Code(127),
+            Exit::Signal(9),
+            Exit::Signal(15),
+        ] {
+            assert!(!damaged(exit, Cause::Itself), "{exit:?}");
+        }
+    }
 }
