@@ -296,6 +296,7 @@ pub trait RoomStore: Send + Sync + 'static {
     ) -> StoreFuture<'a, Vec<RoomEvent>>;
 
     /// Marks events of a room as completed, with notes. Only events that are processing are changed. Returns the number of changed events.
+    /// The store does not record which turn has taken an event, so a caller completes only the events that it has taken.
     fn complete_room_events<'a>(
         &'a self,
         room: &'a ThreadId,
