@@ -20,11 +20,11 @@ pub(crate) enum OutputCheck {
 }
 
 /// An output schema that this crate can read.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Tree {
     schema: &'static Schema,
-    /// Whether an object in the schema allows keys that the schema does not name.
-    open: bool,
+    /// The JSON Schema, if an object in it allows keys that it does not name. If `wrapped` is true, the schema is wrapped as well.
+    open: Option<Arc<Value>>,
     /// Whether the output is not an object. The schema is then the schema of an object with the output as `result`.
     wrapped: bool,
 }
@@ -41,9 +41,10 @@ impl OutputCheck {
                 faults.join("; ")
             )
         })?;
+        let open = is_open(&value).then(|| Arc::new(if wrapped { wrap(value) } else { value }));
         Ok(Self::Read(Tree {
             schema: schema.schema(),
-            open: is_open(&value),
+            open,
             wrapped,
         }))
     }
@@ -54,14 +55,18 @@ impl OutputCheck {
             Self::Read(tree) => tree.issues(output),
             Self::Checked(check) => match serde_json::from_str(output) {
                 Ok(value) => check.issues(&value),
-                // The output is nested too deeply to be read, or is not JSON.
-                Err(error) => vec![Issue {
-                    pointer: String::new(),
-                    expected: "JSON that can be checked".to_owned(),
-                    found: error.to_string(),
-                }],
+                Err(error) => vec![unreadable(&error)],
             },
         }
+    }
+}
+
+/// Returns the issue of an output that is nested too deeply to be read, or is not JSON.
+fn unreadable(error: &serde_json::Error) -> Issue {
+    Issue {
+        pointer: String::new(),
+        expected: "JSON that can be checked".to_owned(),
+        found: error.to_string(),
     }
 }
 
@@ -73,11 +78,12 @@ impl Tree {
             Cow::Borrowed(output)
         };
         let pruned;
-        let text = if self.open {
-            let Ok(mut value) = serde_json::from_str::<Value>(&whole) else {
-                return Vec::new();
+        let text = if let Some(root) = &self.open {
+            let mut value = match serde_json::from_str::<Value>(&whole) {
+                Ok(value) => value,
+                Err(error) => return vec![unreadable(&error)],
             };
-            prune(self.schema, &mut value);
+            prune(self.schema, Some(root), root, &mut value);
             pruned = value.to_string();
             &pruned
         } else {
@@ -110,21 +116,67 @@ fn is_open(schema: &Value) -> bool {
     }
 }
 
-/// Removes the keys that an open object does not name, because the schema does not restrict their values.
-fn prune(schema: &Schema, value: &mut Value) {
+/// Returns the schema of an object with the output as `result`. The definitions stay where references find them.
+fn wrap(mut schema: Value) -> Value {
+    let definitions =
+        ["$defs", "definitions"].map(|key| (key, schema.get_mut(key).map(Value::take)));
+    let mut whole =
+        serde_json::json!({ "properties": { "result": schema }, "additionalProperties": false });
+    for (key, found) in definitions {
+        if let Some(found) = found {
+            whole[key] = found;
+        }
+    }
+    whole
+}
+
+/// Follows references, and choices between one schema and `null`. Returns `None` if several schemas describe the value.
+fn resolved<'a>(root: &'a Value, mut node: &'a Value) -> Option<&'a Value> {
+    const MOST: usize = 64;
+    for _ in 0..MOST {
+        let choice = ["anyOf", "oneOf"]
+            .iter()
+            .find_map(|key| node.get(key)?.as_array());
+        if let Some(to) = node.get("$ref") {
+            node = root.pointer(to.as_str()?.strip_prefix('#')?)?;
+        } else if let Some(choice) = choice {
+            let is_null = |branch: &Value| branch.get("type").is_some_and(|kind| kind == "null");
+            let mut others = choice.iter().filter(|branch| !is_null(branch));
+            node = others.next()?;
+            if others.next().is_some() {
+                return None;
+            }
+        } else {
+            return Some(node);
+        }
+    }
+    None
+}
+
+/// Removes the keys that an open object does not name, because the schema does not restrict their values. `node` is the JSON Schema of `value`, if it
+/// is known; an object whose JSON Schema is not known counts as open.
+fn prune(schema: &Schema, node: Option<&Value>, root: &Value, value: &mut Value) {
+    let node = node.and_then(|node| resolved(root, node));
     match (&schema.kind, value) {
-        (Kind::Optional(inner) | Kind::Constrained(inner, _), value) => prune(inner, value),
+        (Kind::Optional(inner) | Kind::Constrained(inner, _), value) => {
+            prune(inner, node, root, value);
+        }
         (Kind::Array { items, .. }, Value::Array(list)) => {
+            let node = node.and_then(|node| node.get("items"));
             for item in list {
-                prune(items, item);
+                prune(items, node, root, item);
             }
         }
         (Kind::Object(fields), Value::Object(entries)) => {
             let find = |key: &str| fields.iter().find(|field: &&Field| field.name == key);
-            entries.retain(|key, _| find(key).is_some());
+            let rest = node.and_then(|node| node.get("additionalProperties"));
+            if rest != Some(&Value::Bool(false)) {
+                entries.retain(|key, _| find(key).is_some());
+            }
             for (key, value) in entries {
                 if let Some(field) = find(key) {
-                    prune(field.schema, value);
+                    let node = node.and_then(|node| node.get("properties")?.get(key));
+                    prune(field.schema, node, root, value);
                 }
             }
         }

@@ -88,15 +88,15 @@ impl Toolset {
         missing.map(|need| need.key.clone().into_owned()).collect()
     }
 
-    /// Returns the tools that people may switch on or off, visible or not, for an operator's list. Harness tools are not included. Call this on a
-    /// toolset of the registry: a toolset that was changed or combined also lists its tools that call other agents.
+    /// Returns the tools that people may switch on or off, visible or not, for an operator's list. Harness tools and tools that call other
+    /// agents are not included.
     pub fn available(&self) -> impl Iterator<Item = Available<'_>> {
         let listed = self
             .shelf
             .tools
             .iter()
             .enumerate()
-            .filter(|(_, def)| !def.is_harness());
+            .filter(|(_, def)| !def.is_harness() && !def.calls_agent());
         listed.map(|(at, tool)| Available {
             tool,
             layer: self.hidden_now(at),

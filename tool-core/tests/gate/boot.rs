@@ -243,7 +243,41 @@ async fn non_object_output_is_validated() {
         "items": {"$ref": "#/$defs/Hit"},
         "$defs": {"Hit": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
     });
-    let cases: [(Value, Answer, Option<&str>); 4] = [
+    // The outer object is closed, and the objects in its lists are open.
+    let closed = json!({
+        "type": "object",
+        "properties": {
+            "hits": {"type": "array", "items": {"$ref": "#/$defs/Hit"}},
+            "own": {"anyOf": [{"$ref": "#/$defs/Own"}, {"type": "null"}]}
+        },
+        "required": ["hits", "own"],
+        "additionalProperties": false,
+        "$defs": {
+            "Hit": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+            "Own": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false}
+        }
+    });
+    let deep: Answer = |_| {
+        let nested = (0..200).fold(json!(1), |inner, _| json!([inner]));
+        json!([{"n": 1, "more": nested}])
+    };
+    let cases: [(Value, Answer, Option<&str>); 8] = [
+        (
+            closed.clone(),
+            |_| json!({"hits": [{"n": 1, "more": 2}], "own": {"n": 1}}),
+            None,
+        ),
+        (
+            closed.clone(),
+            |_| json!({"hits": [], "own": null, "more": 2}),
+            Some("more"),
+        ),
+        (
+            closed,
+            |_| json!({"hits": [], "own": {"n": 1, "more": 2}}),
+            Some("more"),
+        ),
+        (hits.clone(), deep, Some("JSON that can be checked")),
         (hits.clone(), |_| json!([{"n": 1, "more": 2}]), None),
         (hits, |_| json!([{"n": 1}, {"n": "two"}]), Some("`/1/n`")),
         (json!({"type": "integer"}), |_| json!(7), None),
