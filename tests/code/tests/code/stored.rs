@@ -284,13 +284,13 @@ async fn compile_error_is_refused_with_its_place() {
     let world = World::new();
     let function = world.function().await;
     let good = "export default () => 1;";
+    let late = "const a = 1;\nexport default () => { let b = ; };";
+    let twice = "let a = 1;\nlet a = 2;\nexport default () => a;";
+    let deep = format!("export default () => {};", "(".repeat(200_000));
     let import = |name: &str| format!("import x from \"{name}\";\n{good}");
     for (files, uses, pointer, parts) in [
         (
-            vec![(
-                "main.ts",
-                "const a = 1;\nexport default () => { let b = ; };".to_owned(),
-            )],
+            vec![("main.ts", late.to_owned())],
             vec![],
             "/files/main.ts",
             ["main.ts, line 2, column 32", "SyntaxError"],
@@ -305,10 +305,7 @@ async fn compile_error_is_refused_with_its_place() {
             ["lib/a.ts, line 3, column", "SyntaxError"],
         ),
         (
-            vec![(
-                "main.ts",
-                "let a = 1;\nlet a = 2;\nexport default () => a;".to_owned(),
-            )],
+            vec![("main.ts", twice.to_owned())],
             vec![],
             "/files/main.ts",
             ["line 2, column 5", "already been declared"],
@@ -362,10 +359,7 @@ async fn compile_error_is_refused_with_its_place() {
             ["RangeError", "are allowed"],
         ),
         (
-            vec![(
-                "main.ts",
-                format!("export default () => {};", "(".repeat(200_000)),
-            )],
+            vec![("main.ts", deep)],
             vec![],
             "/files/main.ts",
             ["Error", ""],
