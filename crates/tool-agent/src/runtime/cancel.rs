@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tool_core::store::{ChildKind, ChildState, RunCause, RunFilter, RunId, RunState, ThreadId};
 use tool_core::turn::{Outcome, TurnError};
-use tool_core::{CancellationToken, ToolContext};
+use tool_core::{CancellationToken, ErrorKind, ToolContext, ToolError};
 
 use super::AgentRuntime;
 use super::begun::Start;
@@ -31,7 +31,8 @@ impl AgentRuntime {
     ///
     /// # Errors
     ///
-    /// Fails if the runtime has no such agent, if the context has no conversation, and if a store fails.
+    /// Fails if the runtime has no such agent, if the context has no conversation, if a store fails, and if the session of a sub-agent could not be
+    /// ended: then call `cancel` again, because the session would continue.
     pub async fn cancel(&self, agent: &str, cx: &ToolContext) -> Result<Outcome, RuntimeError> {
         let first = self.known(agent)?;
         let thread = cx.thread().ok_or(TurnError::Unnamed)?;
@@ -45,10 +46,17 @@ impl AgentRuntime {
         let run = Run::new(self.clone(), base, thread, None, None, first, &standing);
         let run = Arc::new(run);
         let outcome = self.driven(&run, Start::Stored, None).await?;
+        let mut are_ended = true;
         for child in self.children_of(&run.thread).await? {
             if child.kind == ChildKind::Subagent && UNFINISHED.contains(&child.state) {
-                self.cancel_session(&run, &child).await?;
+                are_ended &= self.cancel_session(&run, &child).await?;
             }
+        }
+        // A session in the background would continue with the next run of the conversation.
+        if !are_ended {
+            let text =
+                "the session of a sub-agent could not be ended; cancel the conversation again";
+            return Err(ToolError::of(ErrorKind::Unavailable, text).into());
         }
         Ok(outcome)
     }

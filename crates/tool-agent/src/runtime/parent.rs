@@ -68,7 +68,7 @@ impl ParentThread {
                 said.map_err(unavailable)?;
                 runtime.wake(&self.parent);
             }
-            Some(row) if runtime.stays_idle(&self.parent, row, 1).await? => {
+            Some(row) if runtime.stays_idle(&self.parent, row).await? => {
                 let said = runtime.0.turns.say(text, &self.parent.base).await;
                 said.map_err(unavailable)?;
             }
@@ -142,9 +142,15 @@ impl AgentRuntime {
             .work(async move { runtime.drive_parent(&parent).await });
     }
 
-    /// Returns whether a sub-agent has got so many answers of its own sub-agents, `more` included, that they begin no further session. The next
-    /// message of its parent begins one.
-    pub(super) async fn has_read_enough(&self, run: &Run, more: usize) -> Result<bool, ToolError> {
+    /// Returns whether the model of a sub-agent has read so many answers of its own sub-agents that further ones begin no session. The next message of
+    /// its parent begins one. `messages` are those of its thread, and `read` is the sequence number of the last one that the model has read: answers
+    /// that arrived together are all read, however many they are.
+    pub(super) async fn has_read_enough(
+        &self,
+        run: &Run,
+        messages: &[Message],
+        read: u64,
+    ) -> Result<bool, ToolError> {
         let Some(row) = &run.row else {
             return Ok(false);
         };
@@ -154,9 +160,8 @@ impl AgentRuntime {
         if agent.subagents.is_empty() {
             return Ok(false);
         }
-        let messages = self.0.turns.messages(&run.base, None).await;
-        let messages = messages.map_err(unavailable)?;
-        let reports = if agent.session.partner.is_some() {
+        let is_report = |message: &&Message| child::is_report(&message.content);
+        let reports: Vec<&Message> = if agent.session.partner.is_some() {
             // In the thread, a reply of the partner cannot be distinguished from a message of the parent, so the last message of the user counts.
             let mut top = run.base.clone();
             while let Some(above) = top.extension::<ParentThread>() {
@@ -164,34 +169,44 @@ impl AgentRuntime {
             }
             let said = self.0.turns.messages(&top, None).await;
             let said = said.map_err(unavailable)?;
-            let last = users(&said).find(|message| !child::is_report(&message.content));
+            let last = users(&said).find(|message| !is_report(message));
             let last = last.map(|message| message.at);
-            users(&messages)
-                .filter(|message| child::is_report(&message.content))
+            let reports = users(messages).filter(is_report);
+            reports
                 .take_while(|message| last.is_none_or(|last| message.at > last))
-                .count()
+                .collect()
         } else {
-            reports_after_user(&messages)
+            users(messages).take_while(is_report).collect()
         };
-        let is_enough = reports + more > MOST_WAKES;
+        let reports = reports.iter().filter(|message| message.seq <= read).count();
+        let is_enough = reports >= MOST_WAKES;
         if is_enough {
             tracing::warn!(
                 thread = %run.thread,
-                "{reports} answers of sub-agents arrived since the last message of the parent or of the user, so no session begins for further ones: the next session reads them"
+                "{reports} answers of sub-agents were read since the last message of the parent or of the user, so no session begins for further ones: the next session reads them"
             );
         }
         Ok(is_enough)
     }
 
-    /// Returns whether a sub-agent has no active session, and the next `more` answers of its own sub-agents begin none.
-    async fn stays_idle(&self, run: &Run, row: &ChildRow, more: usize) -> Result<bool, ToolError> {
+    /// Does the same as [`has_read_enough`](Self::has_read_enough), for a sub-agent without an active session.
+    async fn has_idle_read_enough(&self, run: &Run) -> Result<bool, ToolError> {
+        let messages = self.0.turns.messages(&run.base, None).await;
+        let messages = messages.map_err(unavailable)?;
+        let last = self.0.turns.last(&run.base).await.map_err(unavailable)?;
+        let read = last.map_or(0, |last| last.read());
+        self.has_read_enough(run, &messages, read).await
+    }
+
+    /// Returns whether a sub-agent has no active session, and the next answer of one of its own sub-agents begins none.
+    async fn stays_idle(&self, run: &Run, row: &ChildRow) -> Result<bool, ToolError> {
         let row = self
             .store()?
             .child(&row.thread)
             .await
             .map_err(unavailable)?;
         let is_idle = |row: ChildRow| matches!(row.state, ChildState::Idle | ChildState::Failed);
-        Ok(row.is_some_and(is_idle) && self.has_read_enough(run, more).await?)
+        Ok(row.is_some_and(is_idle) && self.has_idle_read_enough(run).await?)
     }
 
     async fn drive_parent(&self, parent: &Arc<Run>) {
@@ -223,7 +238,7 @@ impl AgentRuntime {
         if row.kind != ChildKind::Subagent {
             return;
         }
-        match self.has_read_enough(parent, 0).await {
+        match self.has_idle_read_enough(parent).await {
             Ok(false) => {}
             Ok(true) => return,
             Err(error) => {

@@ -240,8 +240,8 @@ impl AgentRuntime {
                     "the thread has no message of the model",
                 )));
             };
-            let is_enough = self.has_read_enough(run, 0).await.map_err(paused)?;
-            let read = (!is_enough).then(|| last.read());
+            let is_enough = self.has_read_enough(run, &messages, last.read()).await;
+            let read = (!is_enough.map_err(paused)?).then(|| last.read());
             if let Some(result) = ended_result(session, &messages, row.begins) {
                 return Ok((result, read));
             }

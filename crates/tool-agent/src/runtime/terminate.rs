@@ -157,6 +157,7 @@ impl AgentRuntime {
             let answered = answered(&messages);
             for row in rows {
                 if row.call.is_some_and(|call| answered.contains(&call)) {
+                    // If the session has not ended, the next run of the parent tries again.
                     self.cancel_session(run, &row).await?;
                 }
             }
@@ -165,22 +166,21 @@ impl AgentRuntime {
     }
 
     /// Ends the session of a child whose call or parent was cancelled: its open calls get results, and the outcome is not delivered. A child that is
-    /// not resumable is terminated.
+    /// not resumable is terminated. Returns false if its open calls could not get results: then the session has not ended, because its next run would
+    /// otherwise make these calls.
     pub(super) async fn cancel_session(
         &self,
         parent: &Arc<Run>,
         row: &ChildRow,
-    ) -> Result<(), ToolError> {
+    ) -> Result<bool, ToolError> {
         if !row.resumable {
-            return self.end_child(parent, row).await;
+            return self.end_child(parent, row).await.map(|()| true);
         }
         self.stop(&row.thread).await.map_err(unavailable)?;
         if let Some(target) = self.index(&row.agent) {
             let run = self.run_of(parent, row, target).await?;
             if !self.write_cancellations(&run).await? {
-                // Without the results, the next session would run the open calls, so the session is not ended yet. The next run of the parent tries
-                // again.
-                return Ok(());
+                return Ok(false);
             }
         }
         let end = EndedSession {
@@ -191,6 +191,6 @@ impl AgentRuntime {
             at: Timestamp::now(),
         };
         let ended = self.store()?.end_session(&row.thread, end).await;
-        ended.map(drop).map_err(unavailable)
+        ended.map(|_| true).map_err(unavailable)
     }
 }

@@ -1,9 +1,13 @@
 //! Variables of sub-agents, immediate starts, the arguments of `subagent_create`, and the limit on runs that begin because of reports.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures::future::{BoxFuture, join};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tool_agent::agent::Agent;
 use tool_agent::runtime::{
     Handoff, Immediate, PromptTool, Resumable, Session, SpawnGate, Subagent,
 };
@@ -12,10 +16,10 @@ use tool_core::store::seal::{NewValue, SealKey, SealKeys, Vault};
 use tool_core::store::{
     ChildState, Role, ThreadId, VariableFilter, VariableScope, VariableType, Workspace,
 };
-use tool_core::turn::Outcome;
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome};
 use tool_core::{Effect, ExposeSecret as _, VariableKind, VariableNeed};
 
-use crate::promises::{approve, commander, payment, stored, tool};
+use crate::promises::{Held, Hold, approve, commander, payment, stored, tool};
 use crate::support::{
     Host, Log, agent, calls, context, entry, in_conversation, only_child, results, text, thinking,
     worker,
@@ -613,6 +617,88 @@ async fn sessions_for_reports_are_limited() {
         let second = reports("send Go.").await;
         assert!(second >= first + 25, "{has_partner} {is_slow}: {second}");
     }
+}
+
+/// A model that starts 30 workers with its first request, and blocks in each later request until the test releases it.
+#[derive(Clone)]
+struct FanOut {
+    hold: Arc<Hold>,
+    has_begun: Arc<AtomicBool>,
+    /// The number of messages of users and sub-agents in the last request.
+    read: Arc<AtomicUsize>,
+}
+
+impl Model for FanOut {
+    fn next<'a>(
+        &'a mut self,
+        request: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        let users = request.messages.iter();
+        let users = users.filter(|message| message.role == Role::User).count();
+        self.read.store(users, Ordering::SeqCst);
+        Box::pin(async move {
+            if self.has_begun.swap(true, Ordering::SeqCst) {
+                return Ok(text(&format!("held {}", self.hold.wait().await)));
+            }
+            let go = |_| ("worker", json!({"message": "Go."}));
+            Ok(calls::<30>(std::array::from_fn(go)))
+        })
+    }
+}
+
+// The limit on sessions counts answers that the model has read: 29 answers that arrive during the last request of a session are read by one more
+// request.
+#[tokio::test]
+async fn answers_that_arrive_together_are_all_read() {
+    let (host, log) = (Host::new(), Log::default());
+    let (hold, workers) = (Hold::new(), Hold::new());
+    let fan_out = FanOut {
+        hold: hold.clone(),
+        has_begun: Arc::default(),
+        read: Arc::default(),
+    };
+    let middle = worker(Agent::builder("middle", fan_out.clone()))
+        .subagent(Subagent::new("worker").blocking(false))
+        .spawn(SpawnGate::default().most_depth(2));
+    let resumable = Subagent::new("middle").resumable(Resumable::new());
+    let runtime = host
+        .runtime()
+        .agent(entry(commander(&log, "middle")).subagent(resumable))
+        .agent(middle)
+        .agent(worker(Agent::builder("worker", Held(workers.clone()))))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    let all = async {
+        let started = async {
+            hold.begun(1).await;
+            workers.begun(30).await;
+            hold.release(1);
+        };
+        let (outcome, ()) = join(runtime.respond("chief", "create Go.", &cx), started).await;
+        outcome.unwrap();
+        workers.release(1);
+        hold.begun(2).await;
+        workers.release(29);
+        let child = only_child(&runtime, &cx).await;
+        let child = in_conversation(child.thread.conversation());
+        while stored(&host, &child)
+            .await
+            .matches("subagent_result")
+            .count()
+            < 30
+        {
+            tokio::task::yield_now().await;
+        }
+        hold.release(1);
+        hold.begun(3).await;
+        hold.release(1);
+        runtime.idle().await;
+    };
+    let all = tokio::time::timeout(Duration::from_secs(15), all);
+    assert!(all.await.is_ok(), "the answers were not read");
+    assert_eq!(fan_out.read.load(Ordering::SeqCst), 31);
+    assert_eq!(only_child(&runtime, &cx).await.state, ChildState::Idle);
 }
 
 // A hint that is a secret is sent to no model and stays a secret of the instance.

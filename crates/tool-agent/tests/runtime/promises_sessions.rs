@@ -673,6 +673,47 @@ async fn cancelled_session_ends_after_its_results_are_stored() {
     assert_eq!(log.of("worker").len(), 1);
 }
 
+// If the results of the cancelled calls of a sub-agent in the background cannot be stored, the cancellation fails and says so, because the session would
+// continue with the next run of the conversation. Another cancellation ends it.
+#[tokio::test]
+async fn cancellation_that_ends_no_session_in_the_background_fails() {
+    let (host, log) = (Host::new(), Log::default());
+    let fails = Arc::new(AtomicBool::new(false));
+    let threads = Refusing(host.store.clone(), fails.clone());
+    let turns = Turns::shared(Arc::new(threads), Arc::new(host.store.clone()));
+    let paying = agent("worker", &log, [calls([("pay", json!({}))]), text("Done.")]);
+    let runtime = AgentRuntime::builder(turns, &host.gate)
+        .children(host.store.clone())
+        .agent(entry(commander(&log, "worker")).subagent(resumable().blocking(false)))
+        .agent(worker(paying.tools(|_| payment())))
+        .build()
+        .unwrap();
+    let cx = context().build();
+    runtime.respond("chief", "create Go.", &cx).await.unwrap();
+    runtime.idle().await;
+    let row = only_child(&runtime, &cx).await;
+    assert_eq!(row.state, ChildState::AwaitingHuman);
+
+    fails.store(true, Ordering::SeqCst);
+    let refused = runtime.cancel("chief", &cx).await.unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .contains("cancel the conversation again"),
+        "{refused}"
+    );
+
+    fails.store(false, Ordering::SeqCst);
+    runtime.cancel("chief", &cx).await.unwrap();
+    let state = only_child(&runtime, &cx).await.state;
+    assert_eq!(state, ChildState::Failed);
+    let child = in_conversation(row.thread.conversation());
+    let results = results(&host, &child).await;
+    assert_eq!(results.len(), 1, "{results:?}");
+    assert!(results[0].is_error(), "{results:?}");
+    assert_eq!(log.of("worker").len(), 1);
+}
+
 // A message that arrives during the last request of a session is read by this session, and the outcome that is delivered is the answer to that
 // message.
 #[tokio::test]
