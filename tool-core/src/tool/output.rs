@@ -130,13 +130,15 @@ fn wrap(mut schema: Value) -> Value {
     whole
 }
 
-/// Follows references, and choices between one schema and `null`. Returns `None` if several schemas describe the value.
+/// Follows references, choices between one schema and `null`, and `allOf` with one element. Returns `None` if several schemas describe the value. A node
+/// that itself describes an object or a list is returned without its `allOf`.
 fn resolved<'a>(root: &'a Value, mut node: &'a Value) -> Option<&'a Value> {
     const MOST: usize = 64;
     for _ in 0..MOST {
         let choice = ["anyOf", "oneOf"]
             .iter()
             .find_map(|key| node.get(key)?.as_array());
+        let all_of = node.get("allOf").and_then(Value::as_array);
         if let Some(to) = node.get("$ref") {
             node = root.pointer(to.as_str()?.strip_prefix('#')?)?;
         } else if let Some(choice) = choice {
@@ -146,6 +148,12 @@ fn resolved<'a>(root: &'a Value, mut node: &'a Value) -> Option<&'a Value> {
             if others.next().is_some() {
                 return None;
             }
+        } else if let Some([only]) = all_of.map(Vec::as_slice)
+            && !["properties", "additionalProperties", "items"]
+                .iter()
+                .any(|key| node.get(key).is_some())
+        {
+            node = only;
         } else {
             return Some(node);
         }

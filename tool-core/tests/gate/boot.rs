@@ -248,7 +248,14 @@ async fn non_object_output_is_validated() {
         "type": "object",
         "properties": {
             "hits": {"type": "array", "items": {"$ref": "#/$defs/Hit"}},
-            "own": {"anyOf": [{"$ref": "#/$defs/Own"}, {"type": "null"}]}
+            "own": {"anyOf": [{"$ref": "#/$defs/Own"}, {"type": "null"}]},
+            "all": {"description": "…", "allOf": [{"$ref": "#/$defs/Own"}]},
+            "first": {"allOf": [{"$ref": "#/$defs/Hit"}]},
+            "beside": {
+                "allOf": [{"$ref": "#/$defs/Hit"}],
+                "properties": {"m": {"type": "integer"}},
+                "additionalProperties": false
+            }
         },
         "required": ["hits", "own"],
         "additionalProperties": false,
@@ -261,7 +268,22 @@ async fn non_object_output_is_validated() {
         let nested = (0..200).fold(json!(1), |inner, _| json!([inner]));
         json!([{"n": 1, "more": nested}])
     };
-    let cases: [(Value, Answer, Option<&str>); 8] = [
+    let cases: [(Value, Answer, Option<&str>); 11] = [
+        (
+            closed.clone(),
+            |_| json!({"hits": [], "own": null, "all": {"n": 1, "more": 2}}),
+            Some("/all/more"),
+        ),
+        (
+            closed.clone(),
+            |_| json!({"hits": [], "own": null, "all": {"n": 1}, "first": {"n": 1, "more": 2}, "beside": {"n": 1, "m": 2}}),
+            None,
+        ),
+        (
+            closed.clone(),
+            |_| json!({"hits": [], "own": null, "beside": {"n": 1, "more": 2}}),
+            Some("/beside/more"),
+        ),
         (
             closed.clone(),
             |_| json!({"hits": [{"n": 1, "more": 2}], "own": {"n": 1}}),
