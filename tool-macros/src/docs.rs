@@ -2,8 +2,8 @@
 //!
 //! Lines of a paragraph are joined. Paragraphs are separated by an empty line. A list item begins a line. Fenced code keeps its lines. A heading
 //! keeps its own line, without its `#` marks. Sections for Rust callers (`# Errors`, `# Panics`, `# Safety`, `# Example`, `# Examples`) are removed:
-//! a model does not need them, and every token has a cost. A link to a Rust item becomes the text of the link, because a model cannot follow it;
-//! other links are kept.
+//! a model does not need them, and every token has a cost. A link to a Rust item becomes the text of the link, because a model cannot follow it, and
+//! the definition of such a link is removed. Other links and definitions are kept.
 
 use std::fmt::Write;
 
@@ -136,6 +136,7 @@ fn describe(lines: &[String]) -> String {
     let mut gap = Gap::None;
     let mut fenced = false;
     let mut left_out = false;
+    let mut definitions = Vec::new();
     for line in lines {
         let trimmed = line.trim();
         let fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
@@ -149,6 +150,16 @@ fn describe(lines: &[String]) -> String {
                 gap = Gap::Line;
             }
             continue;
+        }
+        if !fenced && let Some((label, target)) = definition(trimmed) {
+            let is_item = is_item_path(target);
+            // A definition cannot continue a paragraph, so such a line with a single word is text.
+            if !is_item || left_out || gap != Gap::Space || target.contains("::") {
+                definitions.push((label, is_item));
+                if is_item {
+                    continue;
+                }
+            }
         }
         if left_out {
             fenced ^= fence;
@@ -168,18 +179,33 @@ fn describe(lines: &[String]) -> String {
             gap = Gap::Space;
         }
     }
-    without_item_links(out.trim())
+    without_item_links(out.trim(), &definitions)
+}
+
+/// Returns the label and the target of a link definition, such as ``[`Item`]: path::Item`` or `[page]: https://example.com "title"`.
+fn definition(line: &str) -> Option<(&str, &str)> {
+    let (label, rest) = line.strip_prefix('[')?.split_once("]:")?;
+    let is_footnote = label.starts_with('^');
+    let rest = rest.trim();
+    let (target, title) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let is_title = title.is_empty() || title.trim_start().starts_with(['"', '\'', '(']);
+    let bare = target
+        .strip_prefix('<')
+        .and_then(|path| path.strip_suffix('>'));
+    let is_definition =
+        !is_footnote && is_title && !target.is_empty() && !label.contains(['[', ']']);
+    is_definition.then_some((label, bare.unwrap_or(target)))
 }
 
 /// Replaces the links that rustdoc resolves to Rust items by their texts: ``[`Item`]``, ``[`item`](fn@item)`` and `[text](path::Item)`. Code keeps
-/// its brackets.
-fn without_item_links(text: &str) -> String {
+/// its brackets. `definitions` has the labels that are defined in the text, and whether they refer to an item.
+fn without_item_links(text: &str, definitions: &[(&str, bool)]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find(['`', '[']) {
         out.push_str(&rest[..start]);
         rest = &rest[start..];
-        if let Some((label, after)) = item_link(rest) {
+        if let Some((label, after)) = item_link(rest, definitions) {
             out.push_str(label);
             rest = after;
         } else {
@@ -193,7 +219,7 @@ fn without_item_links(text: &str) -> String {
 }
 
 /// Returns the label of the link to a Rust item at the start of `text`, and the text after the link.
-fn item_link(text: &str) -> Option<(&str, &str)> {
+fn item_link<'a>(text: &'a str, definitions: &[(&str, bool)]) -> Option<(&'a str, &'a str)> {
     let label = text.strip_prefix('[')?;
     let end = match code_span(label) {
         Some(end) => end,
@@ -202,19 +228,30 @@ fn item_link(text: &str) -> Option<(&str, &str)> {
     let (label, rest) = label.split_at(end);
     let rest = rest.strip_prefix(']')?;
     let target = |open, close| rest.strip_prefix(open)?.split_once(close);
-    match target('(', ')').or_else(|| target('[', ']')) {
+    if let Some((path, after)) = target('(', ')') {
         // A path that ends with `()` contains the closing parenthesis.
-        Some((path, after)) if is_item_path(path.trim_end_matches('(')) => {
-            let after = if path.ends_with('(') {
-                after.strip_prefix(')')?
-            } else {
-                after
-            };
-            Some((label, after))
-        }
-        Some(_) => None,
-        None => is_item_path(label.strip_prefix('`')?.strip_suffix('`')?).then_some((label, rest)),
+        let after = if path.ends_with('(') {
+            after.strip_prefix(')')?
+        } else {
+            after
+        };
+        return is_item_path(path.trim_end_matches('(')).then_some((label, after));
     }
+    let (reference, after) = target('[', ']').unwrap_or(("", rest));
+    let name = if reference.is_empty() {
+        label
+    } else {
+        reference
+    };
+    let defined = definitions
+        .iter()
+        .find(|(label, _)| label.eq_ignore_ascii_case(name));
+    let is_item = match defined {
+        Some((_, is_item)) => *is_item,
+        None if reference.is_empty() => is_item_path(label.strip_prefix('`')?.strip_suffix('`')?),
+        None => is_item_path(reference),
+    };
+    is_item.then_some((label, after))
 }
 
 /// Returns the length of the code span or code block at the start of `text`.
@@ -360,6 +397,50 @@ mod tests {
             let lines: Vec<_> = text.split('\n').collect();
             assert_eq!(doc(&lines), text);
         }
+    }
+
+    #[test]
+    fn definitions_of_links_to_items_are_removed() {
+        let link = |definition| doc(&[" See [the item][1].", "", definition, "", " End."]);
+        for definition in [
+            " [1]: crate::path::Item",
+            " [1]: Item",
+            " [1]: <fn@crate::item>",
+            " [1]: crate::item() \"title\"",
+        ] {
+            assert_eq!(link(definition), "See the item.\n\nEnd.", "{definition}");
+        }
+        // In rustdoc, a definition cannot continue a paragraph, but a model has no use for the path.
+        let path = "[`Item`]: crate::path::Item";
+        assert_eq!(doc(&[" See [`Item`].", path]), "See `Item`.");
+        assert_eq!(doc(&[" See [`Item`].", "", path, path]), "See `Item`.");
+        assert_eq!(
+            doc(&[" [B]: a::B", " [C]: a::C", "", " A [b], a [C][]."]),
+            "A b, a C."
+        );
+        // Definitions often follow the last section, which may be removed.
+        assert_eq!(
+            doc(&[" A [b].", "", " # Errors", " Never.", "", " [b]: B"]),
+            "A b."
+        );
+    }
+
+    #[test]
+    fn definitions_of_urls_and_similar_lines_are_kept() {
+        for text in [
+            "See [the page].\n\n[the page]: https://example.com/a",
+            "See [`page`].\n\n[`page`]: https://example.com/a \"title\"",
+            "See [the page][Guide].\n\n[guide]: <guide.md>",
+            "[0]: the first item",
+            "[^1]: Footnote",
+            "```\n[`Item`]: crate::path::Item\n```",
+        ] {
+            let lines: Vec<_> = text.split('\n').collect();
+            assert_eq!(doc(&lines), text);
+        }
+        assert_eq!(doc(&[" [`Item`]:", " - one"]), "`Item`:\n- one");
+        // This line continues a paragraph, so it is not a definition.
+        assert_eq!(doc(&[" Modes:", " [fast]: quick"]), "Modes: [fast]: quick");
     }
 
     #[test]
