@@ -19,9 +19,10 @@ pub enum DocumentFault {
     /// `PDF_SCANNED`: the PDF contains no text, for example because its pages are images.
     PdfScanned,
     /// `PDF_DAMAGED`: the file cannot be read as a PDF, for example because it is damaged, or because the process that reads it crashes.
-    /// A process that the host or the system ends is started again later.
+    /// A process that the host or a signal such as SIGTERM ends is started again later.
     PdfDamaged,
     /// `PDF_TOO_MUCH_MEMORY`: reading the PDF took more memory than allowed, for example because its streams decompress to a multiple of their size.
+    /// A process that ends with SIGKILL without a request of the host counts as well, because the kernel ends it so if the system has no memory left.
     PdfMemory,
     /// `PDF_TIMEOUT`: reading the PDF took longer than allowed.
     PdfTimeout,

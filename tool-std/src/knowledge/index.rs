@@ -330,6 +330,7 @@ impl Indexer {
             #[cfg(all(feature = "knowledge-pdf", unix))]
             Err(NoText::Host(error)) => {
                 tracing::warn!(
+                    file = row.name.file(),
                     error,
                     "the child process that reads PDF files cannot be started or was lost"
                 );

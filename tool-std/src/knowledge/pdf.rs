@@ -40,6 +40,12 @@ const CRASHES: [i32; 6] = [
     11,
 ];
 
+/// The signal with which the kernel ends a process if the system has no memory left.
+const SIGKILL: i32 = 9;
+
+/// Maximum number of bytes of the process's standard error output in an error for the operator.
+const MOST_ERROR: usize = 4096;
+
 /// Reads a PDF from standard input, writes its text to standard output, and returns the exit code. It runs in the child process.
 fn read(_: Vec<OsString>) -> u8 {
     let mut content = Vec::new();
@@ -105,7 +111,9 @@ fn text(outcome: &JobOutcome) -> Result<String, NoText> {
     }
     // Rust's allocator aborts the process with this text if the memory limit of the process is reached.
     let has_no_memory = outcome.stderr.text().contains("memory allocation of");
-    if ended.out_of_memory || has_no_memory {
+    // Without a memory cgroup, the kernel does not report why it has killed a process.
+    let was_killed = ended.because == Cause::Itself && ended.exit == Exit::Signal(SIGKILL);
+    if ended.out_of_memory || has_no_memory || was_killed {
         return Err(DocumentFault::PdfMemory.into());
     }
     if ended.exit == Exit::Code(ENCRYPTED.into()) {
@@ -115,10 +123,9 @@ fn text(outcome: &JobOutcome) -> Result<String, NoText> {
         return Err(DocumentFault::PdfDamaged.into());
     }
     if !ended.success() {
-        return Err(NoText::Host(format!(
-            "{ended:?}: {}",
-            outcome.stderr.text()
-        )));
+        let head = &outcome.stderr.head;
+        let error = String::from_utf8_lossy(&head[..head.len().min(MOST_ERROR)]);
+        return Err(NoText::Host(format!("{ended:?}: {error}")));
     }
     let text = String::from_utf8_lossy(&outcome.stdout.head).into_owned();
     if text.trim().is_empty() {
@@ -127,8 +134,7 @@ fn text(outcome: &JobOutcome) -> Result<String, NoText> {
     Ok(text)
 }
 
-/// Returns whether the process ended because of the document. A process that the host or the system ended, such as the kernel with SIGKILL if the
-/// system has no memory left, may succeed later.
+/// Returns whether the process could not read the document, or crashed. A process that the host or a signal such as SIGTERM ended may succeed later.
 fn is_damaged(ended: &Ended) -> bool {
     ended.because == Cause::Itself
         && match ended.exit {
@@ -139,30 +145,69 @@ fn is_damaged(ended: &Ended) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tool_isolate::Kept;
+
     use super::*;
+
+    fn outcome(exit: Exit, because: Cause, stderr: &str) -> JobOutcome {
+        let kept = |text: &str| Kept {
+            head: text.as_bytes().to_vec(),
+            bytes: text.len() as u64,
+            ..Kept::default()
+        };
+        JobOutcome {
+            ended: Ended {
+                exit,
+                because,
+                out_of_memory: false,
+            },
+            stdout: kept("text"),
+            stderr: kept(stderr),
+            too_much: false,
+            took: Duration::ZERO,
+        }
+    }
+
+    /// Returns the fault of the document; `None` for a fault of the host.
+    fn fault(exit: Exit, because: Cause) -> Option<DocumentFault> {
+        match text(&outcome(exit, because, "")) {
+            Err(NoText::Fault(fault)) => Some(fault),
+            Err(NoText::Host(_)) => None,
+            Ok(text) => panic!("{text}"),
+        }
+    }
 
     // A fault of the host does not mark the document as failed.
     #[test]
     fn only_crashes_of_the_reader_are_faults_of_the_document() {
-        let damaged = |exit, because| {
-            is_damaged(&Ended {
-                exit,
-                because,
-                out_of_memory: false,
-            })
-        };
         for exit in [Exit::Code(101), Exit::Signal(6), Exit::Signal(11)] {
-            assert!(damaged(exit, Cause::Itself), "{exit:?}");
-            assert!(!damaged(exit, Cause::Killed), "{exit:?}");
+            let damaged = Some(DocumentFault::PdfDamaged);
+            assert_eq!(fault(exit, Cause::Itself), damaged, "{exit:?}");
+            assert_eq!(fault(exit, Cause::Killed), None, "{exit:?}");
         }
         // 4 is the code of a failed pipe, and 127 the code of a program without this mode.
-        for exit in [
-            Exit::Code(4),
-            Exit::Code(127),
-            Exit::Signal(9),
-            Exit::Signal(15),
-        ] {
-            assert!(!damaged(exit, Cause::Itself), "{exit:?}");
+        for exit in [Exit::Code(4), Exit::Code(127), Exit::Signal(15)] {
+            assert_eq!(fault(exit, Cause::Itself), None, "{exit:?}");
         }
+    }
+
+    // Without a memory cgroup, the kernel does not report that it has killed the reader for a lack of memory. If the document were read again, the
+    // kernel would kill the reader each time.
+    #[test]
+    fn reader_that_the_kernel_kills_has_exceeded_its_memory() {
+        let killed = Exit::Signal(9);
+        assert_eq!(fault(killed, Cause::Itself), Some(DocumentFault::PdfMemory));
+        assert_eq!(fault(killed, Cause::Killed), None);
+    }
+
+    // A PDF can take over the process that reads it, so its error output in the host's log is limited.
+    #[test]
+    fn logged_error_output_of_the_reader_is_cut() {
+        let long = outcome(Exit::Code(127), Cause::Itself, &"e".repeat(1 << 20));
+        let Err(NoText::Host(error)) = text(&long) else {
+            panic!("not a fault of the host");
+        };
+        assert!(error.ends_with(&"e".repeat(4096)), "{}", error.len());
+        assert!(error.len() < 4096 + 200, "{}", error.len());
     }
 }
