@@ -35,16 +35,20 @@ fn fjord_depth(
     }
 }
 
+/// The variables with the keys of providers.
+const KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
+
 /// Creates an agent with the model of the provider whose key is set, or else with a script.
 fn agent(
     name: &str,
     script: impl IntoIterator<Item = Script>,
 ) -> Result<AgentBuilder, Box<dyn std::error::Error>> {
-    let model = if env::var_os("ANTHROPIC_API_KEY").is_some() {
-        let endpoint = Endpoint::anthropic(ApiKey::from_env("ANTHROPIC_API_KEY")?);
+    let [anthropic, openai] = KEYS;
+    let model = if env::var_os(anthropic).is_some() {
+        let endpoint = Endpoint::anthropic(ApiKey::from_env(anthropic)?);
         HttpModel::builder(endpoint, "claude-sonnet-4-5")
-    } else if env::var_os("OPENAI_API_KEY").is_some() {
-        let endpoint = Endpoint::openai(ApiKey::from_env("OPENAI_API_KEY")?);
+    } else if env::var_os(openai).is_some() {
+        let endpoint = Endpoint::openai(ApiKey::from_env(openai)?);
         HttpModel::builder(endpoint, "gpt-5")
     } else {
         return Ok(Agent::builder(name, ScriptedModel::new(script)));
@@ -55,6 +59,12 @@ fn agent(
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let question = env::args().nth(1);
+    if question.is_some() && KEYS.iter().all(|key| env::var_os(key).is_none()) {
+        let keys = KEYS.join(" or ");
+        eprintln!(
+            "{keys} is not set: a script answers, as if the question were about the Sognefjord"
+        );
+    }
     let question = question.unwrap_or_else(|| "How deep is the Sognefjord?".to_owned());
 
     let task = json!({"message": question});

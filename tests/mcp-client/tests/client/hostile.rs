@@ -43,7 +43,7 @@ async fn every_page_is_read_and_every_tool_reported() {
     reason("twin", "the server's tool `twin` has the same local name");
     assert_eq!(refusals(&tools, "twin").len(), 2);
     reason("silent", "it has no description");
-    reason("dangling", "schema cannot be read");
+    reason("dangling", "schema cannot be used");
     reason("schemaless", "inputSchema");
     reason("listed", "is not a tool");
     reason("", "is not a tool");

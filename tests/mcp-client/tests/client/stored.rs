@@ -331,7 +331,7 @@ async fn version_has_to_fit_the_tool_of_the_server() {
     assert!(
         faults[0]
             .1
-            .contains("the MCP server `listed` cannot be reached"),
+            .contains("the tools of the MCP server `listed` cannot be read"),
         "{faults:?}"
     );
 }
