@@ -22,9 +22,9 @@ mod write;
 pub use citation::Citation;
 pub(crate) use media::is_media;
 pub use media::{Audio, File, Image};
+pub(crate) use model::without_secret_files;
 #[cfg(feature = "host")]
-pub(crate) use model::parts_as_text;
-pub(crate) use model::{Content, without_secret_files};
+pub(crate) use model::{Content, parts_as_text};
 pub use model::{HOLDS_SECRET, ModelOutput, Part, Source, decoded_size};
 pub(crate) use write::{Unwritten, write};
 
