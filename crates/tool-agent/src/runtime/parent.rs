@@ -119,11 +119,9 @@ fn users(messages: &[Message]) -> impl Iterator<Item = &Message> {
     messages.filter(|message| message.role == Role::User)
 }
 
-/// Returns the number of answers of sub-agents after the last message of a user.
-fn reports_after_user(messages: &[Message]) -> usize {
-    users(messages)
-        .take_while(|message| child::is_report(&message.content))
-        .count()
+/// Returns the answers of sub-agents after the last message of a user, the last one first.
+fn reports_after_user(messages: &[Message]) -> impl Iterator<Item = &Message> {
+    users(messages).take_while(|message| child::is_report(&message.content))
 }
 
 /// Returns the context of a turn for work that outlives the turn: without its deadline, its cancellation and its asker.
@@ -176,7 +174,7 @@ impl AgentRuntime {
                 .take_while(|message| last.is_none_or(|last| message.at > last))
                 .collect()
         } else {
-            users(messages).take_while(is_report).collect()
+            reports_after_user(messages).collect()
         };
         let reports = reports.iter().filter(|message| message.seq <= read).count();
         let is_enough = reports >= MOST_WAKES;
@@ -214,7 +212,7 @@ impl AgentRuntime {
             let first = self.entry(parent.first).name();
             let cx = detached(&parent.base);
             let messages = self.0.turns.messages(&cx, None).await;
-            let wakes = messages.map_or(0, |messages| reports_after_user(&messages));
+            let wakes = messages.map_or(0, |messages| reports_after_user(&messages).count());
             if wakes > MOST_WAKES {
                 tracing::warn!(
                     thread = %parent.thread,
