@@ -284,7 +284,7 @@ impl RegistryBuilder {
     }
 
     /// Enables a tool for every instance: an enablement store gives each instance a row of the source `global`, which no operator can remove.
-    /// [`build`](Self::build) fails if there is no such tool, not even one that is left out.
+    /// [`build`](Self::build) fails if the program has no tool of this name, neither registered nor left out.
     pub fn global(mut self, tool: impl Into<String>) -> Self {
         self.globals.insert(tool.into());
         self

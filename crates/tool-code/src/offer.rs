@@ -44,8 +44,8 @@ struct DescribeApi {
 }
 
 impl Code {
-    /// Returns a toolset with only `run_code` and `describe_api`: the model does not see the other tools, but its code can call those that are
-    /// available to code.
+    /// Returns a toolset with only `run_code` and `describe_api`: the model does not see the other tools, but its code can call
+    /// the tools that are available to code.
     ///
     /// The gate, policy and rules of `tools` apply to `run_code` and to every call that the code makes.
     ///

@@ -132,7 +132,7 @@ impl Running {
     }
 
     /// Returns the time after which the helper counts as failed. It is `None` without a helper, and for a job that was not killed and has no deadline
-    /// or one that is too far in the future.
+    /// or whose deadline is too far in the future.
     fn latest(&self) -> Option<Instant> {
         match &self.hold {
             #[cfg(target_os = "linux")]

@@ -23,7 +23,7 @@ impl AgentRuntime {
     ///
     /// An active run stops, even in another process, as [`Turns::cancel`](tool_core::turn::Turns::cancel) describes. The open calls of a run that
     /// waits get results that report the cancellation, and their approvals are withdrawn. Sub-agents whose session has not ended are cancelled in the
-    /// same way; those that are not resumable are terminated. The messages remain: a message that the model has not read is read after the next
+    /// same way; sub-agents that are not resumable are terminated. The messages remain: a message that the model has not read is read after the next
     /// message of the user.
     ///
     /// Returns [`Outcome::Busy`] if an active run has not stopped yet. Call `cancel` again until the run has stopped: if the process of that run is

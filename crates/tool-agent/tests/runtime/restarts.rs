@@ -242,7 +242,7 @@ async fn background_sub_agent_is_continued_by_another_process() {
     assert_eq!(reports.count(), 1);
 }
 
-// A sub-agent below one that is idle is continued, too, and its answer begins a session of the idle one, whose outcome is delivered.
+// A sub-agent below an idle sub-agent is continued, too. Its answer begins a session of the idle sub-agent, whose outcome is delivered.
 #[tokio::test]
 async fn sub_agent_below_an_idle_one_is_continued_by_another_process() {
     let (store, log) = (MemoryStore::default(), Log::default());

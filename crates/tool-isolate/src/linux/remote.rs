@@ -34,7 +34,7 @@ pub(crate) struct Remote {
     /// The name of the job's cgroups, until they are known to be removed.
     cgroups: Option<String>,
     /// The time after which the helper counts as failed because it did not end the job. [`runs`](Self::runs) computes it from the job's deadline. If
-    /// the job has no deadline, or one that is too far in the future, it is `None` until [`kill`](Self::kill) sets it.
+    /// the job has no deadline, or its deadline is too far in the future, it is `None` until [`kill`](Self::kill) sets it.
     latest: Option<Instant>,
     /// How the job ended, as the helper reported it.
     ended: Option<Ended>,

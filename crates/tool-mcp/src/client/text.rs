@@ -158,7 +158,7 @@ fn push(faults: &mut Vec<SchemaFault>, rule: &Rule, place: &str, facts: &[&dyn D
     }
 }
 
-/// Removes hidden characters from descriptive texts, and cuts those that are too long. Names and allowed values are not changed, because the output
+/// Removes hidden characters from descriptive texts, and cuts texts that are too long. Names and allowed values are not changed, because the output
 /// of a model is compared with these values.
 pub(crate) fn clean(tool: &mut Tool) {
     if let Some(title) = &mut tool.title {
